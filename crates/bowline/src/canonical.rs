@@ -1,20 +1,18 @@
-//! One text for all ways to write the same JSON.
+//! A canonical form of JSON: equal values have equal text.
 //!
-//! The text is never taken apart into values: those have no room for numbers
-//! beyond a double, nor for halves of surrogate pairs, and what has no room
-//! would look the same as something else.
+//! The JSON is never parsed into values: these cannot represent numbers beyond a
+//! double, nor unpaired surrogates, and different inputs could become equal.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-/// How deep values may be, so that no input overflows the stack.
+/// The maximum nesting depth, so no input overflows the stack.
 const MAX_DEPTH: u32 = 128;
 
-/// The canonical text of `json`: without white space, with the members of
-/// every object in order, each string and number written in one way. Equal
-/// texts have equal values. Text that is not JSON, or is too deep, stays as it
-/// is.
+/// Returns the canonical text of `json`: without white space, with the members of every
+/// object sorted, and each string and number written in one way. Equal texts have equal
+/// values. Text that is not JSON, or is nested too deep, is returned unchanged.
 pub(crate) fn canonicalize(json: &[u8]) -> Cow<'_, [u8]> {
     let is_json = serde_json::from_slice::<&RawValue>(json).is_ok();
     let mut writer = Canonicalizer {
@@ -30,20 +28,18 @@ pub(crate) fn canonicalize(json: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Reads what is known to be JSON, from left to right, and writes it anew. One
-/// text is enough for all that is nested in another.
+/// Rewrites valid JSON from left to right. One output buffer serves all nested values.
 struct Canonicalizer<'a> {
     rest: &'a [u8],
     out: Vec<u8>,
-    /// The members of the objects that are being written, those of the
-    /// innermost last.
+    /// The members of the objects being written, those of the innermost object last.
     members: Vec<Member>,
-    /// Where the members of one object are put into their order.
+    /// Scratch space for sorting the members of one object.
     sorted: Vec<u8>,
 }
 
-/// Where a member stands in what was written: its name, up to its value, and
-/// all of it.
+/// The position of a member in the output: its name, up to its value, and the whole
+/// member.
 #[derive(Clone, Copy)]
 struct Member {
     start: usize,
@@ -52,7 +48,7 @@ struct Member {
 }
 
 impl<'a> Canonicalizer<'a> {
-    /// The next byte that is no white space.
+    /// Returns the next byte that is not white space.
     fn next(&mut self) -> Option<u8> {
         self.rest = self.rest.trim_ascii_start();
         self.rest.first().copied()
@@ -66,7 +62,7 @@ impl<'a> Canonicalizer<'a> {
         Some(())
     }
 
-    /// So many bytes from here on.
+    /// Consumes the next `len` bytes.
     fn token(&mut self, len: usize) -> Option<&'a [u8]> {
         let (token, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
@@ -122,9 +118,8 @@ impl<'a> Canonicalizer<'a> {
         Some(())
     }
 
-    /// Puts the members from `first` on, which are written from `inside` on,
-    /// into the order of their names. Those of the same name stay in their
-    /// order, which may matter.
+    /// Sorts the members from `first` on, which are written from `content_start` on, by
+    /// name. Members of the same name keep their order, which may matter.
     fn sort(&mut self, content_start: usize, first: usize) {
         let (out, members) = (&mut self.out, &mut self.members[first..]);
         let name = |member: &Member| &out[member.start..member.name_end];
@@ -162,8 +157,8 @@ impl<'a> Canonicalizer<'a> {
         Some(())
     }
 
-    /// A string. One that has no value, since it has half of a surrogate pair,
-    /// stays as it is written.
+    /// Writes a string. One with an unpaired surrogate has no value and stays as it is
+    /// written.
     fn string(&mut self) -> Option<()> {
         if self.next() != Some(b'"') {
             return None;
@@ -180,7 +175,7 @@ impl<'a> Canonicalizer<'a> {
             }
         }
         let token = self.token(end + 1)?;
-        // What needs no escapes is written in one way only.
+        // A string without escapes has only one spelling.
         let text = escaped.then(|| serde_json::from_slice::<String>(token));
         match text {
             Some(Ok(text)) => serde_json::to_writer(&mut self.out, &text).ok(),
@@ -204,9 +199,8 @@ impl<'a> Canonicalizer<'a> {
     }
 }
 
-/// A number as its digits, without zeros at either end, and the power of ten
-/// that they are multiplied by: exact, however large it is. `None` where the
-/// power has no room in an `i64`.
+/// Returns a number as its digits, without leading or trailing zeros, and a power of
+/// ten: exact, however large it is. `None` if the exponent does not fit an `i64`.
 fn decimal(token: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(token).ok()?;
     let (negative, text) = match text.strip_prefix('-') {

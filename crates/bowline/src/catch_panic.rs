@@ -1,4 +1,4 @@
-//! Code that is not ours, run so that its panics stay inside.
+//! Running foreign code so that its panics are contained.
 
 use std::{
     any::Any,
@@ -10,15 +10,15 @@ use std::{
 
 use crate::transport::BoxFuture;
 
-/// A future whose panics become a result.
+/// A future that returns panics as errors.
 pub(crate) struct CatchPanic<T>(pub(crate) BoxFuture<'static, T>);
 
-/// It panicked, with this message. The panic hook has printed it already.
+/// A panic, with its message. The panic hook has already printed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Panicked(pub(crate) Box<str>);
 
 impl Panicked {
-    /// What a panic brought along says what went wrong, if it is a text.
+    /// Extracts the message from the payload, if it is a string.
     pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
         let literal = payload.downcast_ref::<&str>().copied();
         let text = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

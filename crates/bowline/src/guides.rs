@@ -1,9 +1,9 @@
-//! The README and the guides in `docs/guides`, as doc tests: their code must
-//! compile, and run.
+//! Doc tests for the README and the guides in `docs/guides`: their code must compile
+//! and run.
 //!
-//! Most of it talks to a small server in the same process, which the blocks
-//! include from `docs/guides/demo.in`; that on tests of servers has a server of
-//! its own, `docs/guides/booking.in`.
+//! Most of it talks to a small server in the same process, which the blocks include
+//! from `docs/guides/demo.in`; the guide to testing servers includes its own server
+//! from `docs/guides/booking.in`.
 
 #[cfg(feature = "macros")]
 #[doc = include_str!("../../../README.md")]

@@ -1,8 +1,92 @@
-//! The Rust toolkit for the Model Context Protocol that holds.
+//! A toolkit for the [Model Context Protocol](https://modelcontextprotocol.io/specification)
+//! (MCP): a client library and a server framework for every revision of the
+//! protocol, from 2024-11-05 to 2026-07-28.
 //!
-//! This crate is where drivers, transports, the typed client and the server
-//! framework live. The protocol core, which decides everything and does no
-//! I/O, is re-exported as [`proto`].
+//! - Every request completes exactly once: with a result, an error or a timeout.
+//! - A [`Client`] reconnects automatically and never repeats a call that may have
+//!   had an effect, unless the caller allows it.
+//! - A tool of a [`Server`] can ask the user or a model in the middle of its
+//!   work. The same code runs on every revision, over stdio and HTTP.
+//!
+//! # Clients
+//!
+//! A [`Client`] connects to a server over a [`transport`]: a child process,
+//! HTTP, or memory.
+//!
+#![cfg_attr(feature = "client", doc = "```no_run")]
+#![cfg_attr(not(feature = "client"), doc = "```ignore")]
+//! use std::time::Duration;
+//!
+//! use bowline::{Client, transport::ChildProcess};
+//! use serde_json::json;
+//!
+//! # async fn example() -> Result<(), bowline::Error> {
+//! let server = ChildProcess::new("npx").args(["-y", "@modelcontextprotocol/server-everything"]);
+//! let client = Client::builder().connect(server).await?;
+//! let result = client.tools().call("echo", json!({"message": "hi"})).await?;
+//! println!("{}", result.all_text());
+//! client.stop_and_wait(Duration::from_secs(5)).await;
+//! # Ok(()) }
+//! ```
+//!
+//! [`registry`] manages several servers, [`pool`] several connections to one
+//! server, [`cache`] caches lists and resources, and [`config`] reads the
+//! configuration files of other programs. [`auth`] gets tokens for remote
+//! servers.
+//!
+//! # Servers
+//!
+//! A [`Server`] collects tools, resources and prompts, and serves them over stdio
+//! or HTTP; see [`server`].
+//!
+#![cfg_attr(feature = "macros", doc = "```no_run")]
+#![cfg_attr(not(feature = "macros"), doc = "```ignore")]
+//! use bowline::server::{Conversation, Result, Server, form::Elicit, tool};
+//!
+//! #[derive(Elicit)]
+//! struct Seat {
+//!     /// Which row?
+//!     #[elicit(min = 1, max = 40)]
+//!     row: u8,
+//! }
+//!
+//! /// Books a seat on a flight
+//! #[tool]
+//! async fn book(flight: String, cx: Conversation) -> Result<String> {
+//!     let seat = cx.elicit::<Seat>("Where would you like to sit?").strict().await?;
+//!     Ok(format!("{flight}, row {}", seat.row))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> std::io::Result<()> {
+//!     Server::new("travel", "1.0.0").tool(book::tool()).serve_stdio().await
+//! }
+//! ```
+//!
+//! # Features
+//!
+//! | Feature | Adds |
+//! |---|---|
+//! | `client` (default) | [`client`], [`cache`], [`config`], [`pool`], [`registry`], and [`transport`]s for child processes and memory |
+//! | `http-client` | remote servers over HTTP, in every version of the transport |
+//! | `config-toml` | Codex's configuration, which is TOML |
+//! | `server` | [`server`]: tools, resources and prompts, served over stdio |
+//! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
+//! | `macros` | `#[tool]` and `#[derive(Elicit)]` |
+//! | `auth` | OAuth for clients with `http-client`, token verification for servers with `http-server` |
+//! | `keyring` | token storage in the system's keyring, which the application provides |
+//! | `tracing` | `tracing` events and spans with stable names, without payloads |
+//! | `testing` | [`testing`]: scripted servers, fault injection, and the transport contract tests |
+//!
+//! The protocol core, re-exported as [`proto`], does no I/O: it decides what to
+//! send and how to react. This crate adds the drivers, the transports, the typed
+//! client and the server framework.
+//!
+//! # Guides
+//!
+//! The [guides](https://github.com/bowline-mcp/bowline/tree/main/docs/guides) cover
+//! clients, servers, remote servers, authorization, testing and telemetry.
+//! `cargo xtask book --open` shows them as a book.
 
 // Shows on docs.rs which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,45 +1,43 @@
-//! What is seen under the lock of a connection, until it is shown to those who
-//! look on: the same for clients and servers.
+//! The queue of observations made under the lock of a connection, shared by clients and
+//! servers.
 //!
-//! They are the application's code: an observer, or a subscriber of `tracing`.
-//! Whoever unlocks the connection shows them what was seen meanwhile, one
-//! thread at a time, so that they see everything in order. What is seen while
-//! somebody shows something waits for its turn, also if it is the code of those
-//! who look on that brought it about. What waits is bounded, and so is what one
-//! thread shows before it gets back to its own work.
+//! Observers are application code: a callback or a `tracing` subscriber. The thread
+//! that unlocks the connection delivers the queued observations, one thread at a time,
+//! so observers see everything in order. Observations made during a delivery are
+//! queued, even if an observer caused them. The queue is bounded, and so is the number
+//! that one thread delivers before it gets back to its own work.
 
 use std::{collections::VecDeque, mem};
 
-/// How many observations wait at most.
+/// The maximum number of queued observations.
 const MAX_QUEUED: usize = 8192;
-/// How many bytes they take at most, about.
+/// The approximate maximum size of the queue, in bytes.
 const MAX_BYTES: usize = 2 * 1024 * 1024;
-/// How many are shown in one turn.
+/// The maximum number of observations delivered in one batch.
 const MAX_PER_BATCH: usize = 256;
-/// How many are shown by whoever finds that there is nobody to leave them to.
+/// The maximum number delivered by a thread that has no driver to leave the rest to.
 pub(crate) const MAX_FINAL: usize = 2 * MAX_QUEUED;
 
-/// Something that was seen.
+/// An observation.
 pub(crate) trait Observed: Sized {
-    /// Cuts texts that are longer than is worth keeping. Says how many bytes
-    /// they take then.
+    /// Truncates long strings. Returns the resulting size in bytes.
     fn truncate(&mut self) -> usize;
 
-    /// What is shown in place of so many that were lost, of which this is the
+    /// Creates the marker that replaces `count` lost observations, of which this is the
     /// last.
     fn lost_marker(&self, count: usize) -> Self;
 }
 
-/// What was seen and not shown yet.
+/// Observations that were not delivered yet.
 pub(crate) struct ObservationQueue<T> {
     queued: VecDeque<QueuedObservation<T>>,
     bytes: usize,
-    /// How many there was no room for since the last that waits, and what is
-    /// shown in their place.
+    /// The number of observations dropped since the last queued one, and the marker
+    /// that replaces them.
     lost: Option<(usize, T)>,
-    /// Whether somebody is showing what was seen before.
+    /// Whether a thread is delivering a batch.
     is_delivering: bool,
-    /// A list to show from, so that nobody has to ask for memory.
+    /// A spare buffer for batches, to avoid allocations.
     spare: Vec<T>,
 }
 
@@ -61,8 +59,7 @@ impl<T> Default for ObservationQueue<T> {
 }
 
 impl<T: Observed> ObservationQueue<T> {
-    /// Keeps what was seen until it is shown; what there is no room for is
-    /// counted.
+    /// Queues an observation, or counts it as lost if the queue is full.
     pub(crate) fn push(&mut self, mut observation: T) {
         let bytes = size_of::<QueuedObservation<T>>() + observation.truncate();
         if self.queued.len() >= MAX_QUEUED || self.bytes + bytes > MAX_BYTES {
@@ -70,7 +67,7 @@ impl<T: Observed> ObservationQueue<T> {
             self.lost = Some((count, observation.lost_marker(count)));
             return;
         }
-        // In their place.
+        // The marker comes first, in place of the lost observations.
         if let Some((_, marker)) = self.lost.take() {
             self.enqueue(marker, size_of::<QueuedObservation<T>>());
         }
@@ -83,8 +80,7 @@ impl<T: Observed> ObservationQueue<T> {
             .push_back(QueuedObservation { observation, bytes });
     }
 
-    /// Takes what is to be shown in one turn, unless somebody else shows
-    /// something.
+    /// Takes the next batch, unless another thread is delivering one.
     pub(crate) fn begin_batch(&mut self, batch: &mut Vec<T>) {
         if self.queued.is_empty() || self.is_delivering {
             return;
@@ -103,7 +99,7 @@ impl<T: Observed> ObservationQueue<T> {
         }
     }
 
-    /// All of a turn was shown. Says whether more waits.
+    /// Ends the delivery of a batch. Returns whether more observations are queued.
     pub(crate) fn end_batch(&mut self, batch: &mut Vec<T>) -> bool {
         batch.clear();
         self.is_delivering = false;

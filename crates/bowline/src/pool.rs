@@ -1,7 +1,7 @@
-//! Several links to one server.
+//! A pool of connections to one server.
 //!
-//! One connection carries many calls at once, but some servers work on one at
-//! a time per connection. A [`Pool`] opens more of them as they are needed.
+//! One connection carries many concurrent calls, but some servers process one call at a
+//! time per connection. A [`Pool`] opens more connections as needed.
 
 use std::{
     fmt,
@@ -19,9 +19,9 @@ use crate::{
     transport::StopOutcome,
 };
 
-/// Several connections to one server, opened as they are needed.
+/// A pool of connections to one server, opened as needed.
 ///
-/// Cheap to clone; all clones are the same pool.
+/// Cheap to clone; all clones share the same pool.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), bowline::Error> {
@@ -47,30 +47,31 @@ struct Shared {
     connections: Mutex<Vec<PooledConnection>>,
 }
 
-/// One connection, and how many have it in hand.
+/// One connection and its number of users.
 #[derive(Clone)]
 struct PooledConnection {
     client: Client,
     load: Arc<AtomicUsize>,
 }
 
-/// A connection of a pool. It counts as in use until it is dropped, so take
-/// one for each call rather than one for all.
+/// A connection of a pool. It counts as in use until it is dropped, so take one for
+/// each call rather than one for all calls.
 pub struct PooledClient {
     connection: PooledConnection,
 }
 
 impl Pool {
-    /// A pool of up to `size` connections, at least one. `start` opens one
-    /// more; it must neither use the pool nor wait:
-    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background) does not.
+    /// Creates a pool of up to `size` connections, at least one. `connect` opens a
+    /// connection; it must not use the pool and must not block:
+    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background)
+    /// does not.
     #[must_use]
     pub fn new(size: usize, connect: impl Fn() -> Client + Send + Sync + 'static) -> Self {
         Self::with_connect_timeout(size, wait::DEFAULT_CONNECT_TIMEOUT, connect)
     }
 
-    /// As [`new`](Self::new); when all connections have fallen, waits this
-    /// long for one to be tried again.
+    /// As [`new`](Self::new), with the time to wait for the next attempt to connect
+    /// when all connections are down.
     #[must_use]
     pub fn with_connect_timeout(
         size: usize,
@@ -88,29 +89,29 @@ impl Pool {
         }
     }
 
-    /// The connection that is in use least. If all that are open are in use,
-    /// and there may be more, another is opened meanwhile. Those that are down
-    /// are passed over unless all are.
+    /// Returns the least used connection. If all open connections are in use and the
+    /// pool is not full, another one is opened in the background. Connections that are
+    /// down are skipped unless all are.
     ///
     /// # Errors
     ///
-    /// Where no connection is open, and the one that was to be does not open.
+    /// Returns an error if no connection is open and the one being opened fails.
     pub async fn client(&self) -> Result<PooledClient, Error> {
         let pooled = self.shared.checkout();
         match wait::wait_connected(&pooled, self.shared.connect_timeout).await {
             Ok(()) => Ok(pooled),
-            // Another may have come up meanwhile.
+            // Another connection may have opened in the meantime.
             Err(error) => self.shared.checkout_open().ok_or(error),
         }
     }
 
-    /// How many connections there may be.
+    /// Returns the maximum number of connections.
     #[must_use]
     pub fn max_size(&self) -> usize {
         self.shared.max_size
     }
 
-    /// How the connections are doing that there are so far.
+    /// Returns the health of all connections opened so far.
     #[must_use]
     pub fn health(&self) -> Vec<Health> {
         let connections = self.shared.lock();
@@ -130,8 +131,8 @@ impl Pool {
         Batch::new(stops).max_concurrent(self.shared.max_size).await;
     }
 
-    /// As [`stop`](Self::stop), and waits for the servers' end, for `limit` at
-    /// most, as [`Client::stop_and_wait`] does.
+    /// As [`stop`](Self::stop), and waits for the servers to exit, for at most `limit`,
+    /// as [`Client::stop_and_wait`] does.
     pub async fn stop_and_wait(&self, limit: Duration) -> StopOutcome {
         let connections = std::mem::take(&mut *self.shared.lock());
         let stops = connections.into_iter().map(|connection| {
@@ -165,11 +166,11 @@ impl Drop for PooledClient {
     }
 }
 
-/// What can be expected of a connection, best first.
+/// The readiness of a connection, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Readiness {
     Open,
-    /// On its way, for the first time or after a session.
+    /// Connecting, for the first time or after a session.
     Connecting,
     Down,
 }
@@ -190,7 +191,7 @@ impl PooledConnection {
 }
 
 impl Shared {
-    /// The best connection there is, after opening one more if that is due.
+    /// Returns the best connection, after opening another one if needed.
     fn checkout(&self) -> PooledClient {
         let mut connections = self.lock();
         connections.retain(|connection| !connection.client.health().ended);
@@ -203,7 +204,7 @@ impl Shared {
         let best = connections
             .iter()
             .min_by_key(|connection| (connection.readiness(), connection.load()));
-        // There is a best one: none would have been reason to open one.
+        // There is always a best one: an empty pool opens a connection first.
         best.map_or_else(
             || PooledClient::new(&self.open_connection()),
             PooledClient::new,

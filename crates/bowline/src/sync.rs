@@ -1,13 +1,13 @@
-//! Locks whose order tests can choose.
+//! Locks whose acquisition order tests can control.
 //!
-//! What conversations and their stores share, they share under locks that are
-//! taken here, and nothing waits while it has one. So a schedule of threads is
-//! the order in which they take their locks. In tests, `schedules` tries many
-//! of these orders: each lock is a place where another thread may go on.
+//! State shared by conversations and their stores is protected by locks taken here, and
+//! nothing waits while holding one. So a thread schedule is the order in which threads
+//! take their locks. In tests, `schedules` explores many of these orders: each lock is
+//! a point where another thread may run.
 
 pub(crate) use std::sync::{Mutex, MutexGuard};
 
-/// Takes a lock that nothing panics under halfway.
+/// Takes a lock whose holders do not panic with inconsistent state.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(test)]
     schedules::yield_point();
@@ -16,27 +16,28 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Searching the schedules of threads.
+/// Exploration of thread schedules.
 #[cfg(test)]
 pub(crate) mod schedules {
     use std::cell::Cell;
 
     thread_local! {
-        /// Whether a search is under way; its threads are all on this one.
+        /// Whether an exploration is running; all of its threads run on this one.
         static SEARCHING: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Where another thread may go on.
+    /// A point where another thread may run.
     pub(super) fn yield_point() {
         if SEARCHING.get() {
             shuttle::thread::yield_now();
         }
     }
 
-    /// Tries so many schedules of what is spawned with `shuttle::future`. A
-    /// schedule in which it panics is printed, to be tried again.
+    /// Runs the test under this many schedules of the tasks spawned with
+    /// `shuttle::future`. A schedule in which it panics is printed so that it can be
+    /// replayed.
     pub(crate) fn explore(times: usize, test: impl Fn() + Send + Sync + 'static) {
-        // Timers need a runtime to belong to. Nothing waits for them.
+        // Timers need a runtime. Nothing waits for them.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
@@ -45,7 +46,7 @@ pub(crate) mod schedules {
         SEARCHING.set(true);
         let _guard = SearchGuard;
         let mut config = shuttle::Config::new();
-        // Sealing takes more than there is for a thread otherwise.
+        // Sealing needs more stack than the default.
         config.stack_size = 1 << 20;
         let scheduler = shuttle::scheduler::RandomScheduler::new(times);
         shuttle::Runner::new(scheduler, config).run(test);

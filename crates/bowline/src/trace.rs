@@ -1,9 +1,8 @@
-//! What the events of both sides have in common, for `tracing`.
+//! Code shared by the `tracing` events of clients and servers.
 
 use std::time::Duration;
 
-/// One event of the target `bowline`, at a level that is known when it happens
-/// only.
+/// Emits an event of the target `bowline` at a level that is only known at run time.
 macro_rules! emit_event {
     ($level:expr, $($fields:tt)*) => {
         match $level {
@@ -20,7 +19,7 @@ pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Whether anybody subscribes.
+/// Returns whether there is a subscriber.
 pub(crate) fn has_subscriber() -> bool {
     use tracing::level_filters::LevelFilter;
     LevelFilter::current() != LevelFilter::OFF
@@ -28,7 +27,7 @@ pub(crate) fn has_subscriber() -> bool {
 
 #[cfg(test)]
 pub(crate) mod capture {
-    //! Events and spans as a table, to compare with the guide to them.
+    //! Events and spans as table rows, to compare with the telemetry guide.
 
     use std::{
         fmt,
@@ -41,13 +40,13 @@ pub(crate) mod capture {
         span::{Attributes, Id, Record},
     };
 
-    /// The rows of the guide's tables: name, level, fields.
+    /// The guide, whose tables have the columns name, level and fields.
     const GUIDE: &str = include_str!("../../../docs/guides/telemetry.md");
 
     #[derive(Clone, Default)]
     struct Rows(Arc<Mutex<Vec<String>>>);
 
-    /// What an event has beside the fields that all have.
+    /// The fields of an event, without those that all events have.
     #[derive(Default)]
     struct Row {
         event: String,
@@ -74,7 +73,7 @@ pub(crate) mod capture {
 
         fn new_span(&self, span: &Attributes<'_>) -> Id {
             let metadata = span.metadata();
-            // Also those that get their value later.
+            // Includes fields that are recorded later.
             let fields: Vec<_> = metadata.fields().iter().map(|it| it.name()).collect();
             self.push(metadata, metadata.name(), &fields);
             Id::from_u64(1)
@@ -105,9 +104,8 @@ pub(crate) mod capture {
         }
     }
 
-    /// Checks that the events, or spans, are those of the guide's section, one
-    /// for each row, and that the section has no other; and that there is one of
-    /// each of these names, which are all there are.
+    /// Checks that the emitted events or spans match the rows of the guide's section
+    /// one to one, and that there is one for each of `names`, which must be complete.
     #[track_caller]
     pub(crate) fn assert_documented(section: &str, names: &[&str], emit: impl FnOnce()) {
         let rows = Rows::default();

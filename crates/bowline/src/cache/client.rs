@@ -1,4 +1,4 @@
-//! The client that remembers.
+//! The caching client.
 
 use std::{any::Any, fmt, future::Future, sync::Arc, time::Duration};
 
@@ -27,11 +27,11 @@ use crate::{
 
 /// A [`Client`] with a [`Cache`](super::Cache).
 ///
-/// Cheap to clone. What it gives is shared, not copied; errors too, for one may
-/// be the answer to several who asked at once.
+/// Cheap to clone. Results are shared, not copied; so are errors, because one may be
+/// the result of several concurrent requests.
 ///
-/// Giving up waiting (dropping the future) does not disturb others who wait
-/// for the same; when the last gives up, so is the request.
+/// Dropping the future of a request does not affect others that wait for the same
+/// result; when the last one is dropped, the request is cancelled.
 #[derive(Clone)]
 pub struct CachedClient {
     handle: Arc<CacheHandle>,
@@ -40,7 +40,7 @@ pub struct CachedClient {
     connect_timeout: Option<Duration>,
 }
 
-/// One connection's part of the memory.
+/// The part of the cache that belongs to one connection.
 struct CacheHandle {
     client: Client,
     shared: Arc<Shared>,
@@ -67,14 +67,14 @@ impl CachedClient {
         }
     }
 
-    /// The connection itself, past the memory.
+    /// Returns the underlying client, which bypasses the cache.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.handle.client
     }
 
-    /// The same client on behalf of somebody. What the server does not call
-    /// public is given only to those on whose behalf it was asked for.
+    /// Returns the same client for a principal. Results that the server does not mark
+    /// as public are shared only between requests for the same principal.
     #[must_use]
     pub fn for_principal(&self, principal: &str) -> Self {
         Self {
@@ -83,8 +83,8 @@ impl CachedClient {
         }
     }
 
-    /// The same client, whose requests are made in this way. Those who wait
-    /// for one answer wait for a request made in the way of the first.
+    /// Returns the same client with options for its requests. Concurrent requests for
+    /// the same item share the request, and so the options, of the first.
     #[must_use]
     pub fn with_options(&self, options: CallOptions) -> Self {
         Self {
@@ -93,10 +93,10 @@ impl CachedClient {
         }
     }
 
-    /// The same client, which waits for the connection if it is down when
-    /// something has to be asked: for an attempt that is under way, or for the
-    /// next if it is due within `patience`. Otherwise such a request fails at
-    /// once. What is remembered is there in any case.
+    /// Returns the same client, which waits for the connection if it is down when a
+    /// request has to be sent: for an attempt in progress, or for the next one if it is
+    /// due within `timeout`. Otherwise such a request fails immediately. Cached items
+    /// are available in any case.
     #[must_use]
     pub fn wait_for_connection(&self, timeout: Duration) -> Self {
         Self {
@@ -105,47 +105,47 @@ impl CachedClient {
         }
     }
 
-    /// All tools.
+    /// Returns all tools.
     ///
     /// # Errors
     ///
-    /// Where they are not remembered and cannot be had.
+    /// Returns an error if they are not cached and cannot be fetched.
     pub async fn tools(&self) -> Result<Arc<Vec<Tool>>, Arc<Error>> {
         self.list::<ListToolsParams>().await
     }
 
-    /// All prompts.
+    /// Returns all prompts.
     ///
     /// # Errors
     ///
-    /// Where they are not remembered and cannot be had.
+    /// Returns an error if they are not cached and cannot be fetched.
     pub async fn prompts(&self) -> Result<Arc<Vec<Prompt>>, Arc<Error>> {
         self.list::<ListPromptsParams>().await
     }
 
-    /// All resources.
+    /// Returns all resources.
     ///
     /// # Errors
     ///
-    /// Where they are not remembered and cannot be had.
+    /// Returns an error if they are not cached and cannot be fetched.
     pub async fn resources(&self) -> Result<Arc<Vec<Resource>>, Arc<Error>> {
         self.list::<ListResourcesParams>().await
     }
 
-    /// All templates of resources.
+    /// Returns all resource templates.
     ///
     /// # Errors
     ///
-    /// Where they are not remembered and cannot be had.
+    /// Returns an error if they are not cached and cannot be fetched.
     pub async fn templates(&self) -> Result<Arc<Vec<ResourceTemplate>>, Arc<Error>> {
         self.list::<ListResourceTemplatesParams>().await
     }
 
-    /// The contents of a resource.
+    /// Returns the contents of a resource.
     ///
     /// # Errors
     ///
-    /// Where they are not remembered and cannot be had.
+    /// Returns an error if they are not cached and cannot be fetched.
     pub async fn read(&self, uri: &str) -> Result<Arc<ReadResourceResult>, Arc<Error>> {
         let uri: Arc<str> = uri.into();
         let item = CachedItem::Contents(Arc::clone(&uri));
@@ -154,14 +154,13 @@ impl CachedClient {
         self.get(method::RESOURCES_READ, item, fetch).await
     }
 
-    /// Calls a tool, unless what it returned for the same arguments is
-    /// remembered, which it is only where the cache was
-    /// [told to](super::CacheConfig::tool_ttl).
+    /// Calls a tool, unless its result for the same arguments is cached. Tool results
+    /// are cached only if [`tool_ttl`](super::CacheConfig::tool_ttl) is set.
     ///
     /// # Errors
     ///
-    /// Where the result is not remembered and cannot be had. That the tool
-    /// itself failed is part of the result, which is then not remembered.
+    /// Returns an error if the result is not cached and the call fails. A failure of
+    /// the tool itself is part of the result, which is then not cached.
     pub async fn call<A: Serialize>(
         &self,
         tool: &str,
@@ -182,12 +181,12 @@ impl CachedClient {
         self.get(method::TOOLS_CALL, item, fetch).await
     }
 
-    /// Calls a tool that changes what is remembered, such as one that syncs a
-    /// repository, and forgets everything when the call ends, however it does.
+    /// Calls a tool that changes cached data, such as one that syncs a repository, and
+    /// invalidates everything when the call ends, whatever its outcome.
     ///
     /// # Errors
     ///
-    /// As for any call.
+    /// Fails as any call does.
     pub async fn call_and_invalidate<A: Serialize>(
         &self,
         tool: &str,
@@ -197,22 +196,22 @@ impl CachedClient {
         self.call_uncached(tool, arguments).await
     }
 
-    /// Forgets the contents of one resource.
+    /// Invalidates the contents of one resource.
     pub fn invalidate(&self, uri: &str) {
         self.invalidate_matching(&Invalidation::Contents(uri.into()));
     }
 
-    /// Forgets all lists.
+    /// Invalidates all lists.
     pub fn invalidate_lists(&self) {
         self.invalidate_matching(&Invalidation::Lists);
     }
 
-    /// Forgets everything of this connection's.
+    /// Invalidates everything of this connection.
     pub fn invalidate_all(&self) {
         self.invalidate_matching(&Invalidation::Everything);
     }
 
-    /// What the memory has done for this connection so far.
+    /// Returns the statistics of this connection.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
         let state = self.handle.shared.lock();
@@ -220,7 +219,7 @@ impl CachedClient {
         source.map(|source| source.stats).unwrap_or_default()
     }
 
-    /// How many resources of this connection's are remembered.
+    /// Returns the number of cached resources of this connection.
     #[must_use]
     pub fn cached_resources(&self) -> usize {
         let mut state = self.handle.shared.lock();
@@ -245,7 +244,7 @@ impl CachedClient {
             principal: self.principal.clone(),
             item,
         };
-        // The lock is let go before anybody waits.
+        // The lock is released before waiting.
         let lookup = self.handle.shared.lock().look_up(&fetch_key);
         let receiver = match lookup {
             Lookup::Cached(value) => return typed(operation, value),
@@ -266,7 +265,7 @@ impl CachedClient {
         }
     }
 
-    /// Calls a tool, past the memory.
+    /// Calls a tool, bypassing the cache.
     async fn call_uncached<A: Serialize>(
         &self,
         tool: &str,
@@ -299,8 +298,8 @@ impl fmt::Debug for CachedClient {
     }
 }
 
-/// Forgets everything at the end of a call, even of one that is given up: it
-/// may have had its effect.
+/// Invalidates everything at the end of a call, even of one that is cancelled, because
+/// it may have had its effect.
 struct InvalidateOnDrop<'a>(&'a CachedClient);
 
 impl Drop for InvalidateOnDrop<'_> {
@@ -316,7 +315,7 @@ async fn wait_connected(client: &Client, timeout: Option<Duration>) -> Result<()
     }
 }
 
-/// The arguments for the wire, and in canonical form.
+/// Serializes the arguments for the wire and in canonical form.
 fn encode<A: Serialize>(arguments: &A) -> Result<(RawJson, Arc<str>), Arc<Error>> {
     let encode_error = |error: serde_json::Error| Error::encode(method::TOOLS_CALL, error.into());
     let arguments = RawJson::encode(arguments).map_err(encode_error)?;
@@ -326,11 +325,11 @@ fn encode<A: Serialize>(arguments: &A) -> Result<(RawJson, Arc<str>), Arc<Error>
 }
 
 fn typed<T: Any + Send + Sync>(operation: &str, value: Value) -> Result<Arc<T>, Arc<Error>> {
-    // The key says which type it is, so that it is this one.
+    // The key determines the type of the value.
     value.downcast().map_err(|_| fetch_lost(operation))
 }
 
-/// The task that made the request is gone without a word: the runtime is
+/// The error for a fetch whose task ended without a result because the runtime is
 /// shutting down.
 fn fetch_lost(operation: &str) -> Arc<Error> {
     Arc::new(Error::failed(operation, Failure::Cancelled))

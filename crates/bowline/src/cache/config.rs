@@ -1,11 +1,11 @@
-//! How much is kept, and for how long.
+//! The limits and lifetimes of a cache.
 
 use std::time::Duration;
 
 use super::{fetch::Hints, key::CachedItem};
 
-/// How much a [`Cache`](super::Cache) keeps, and for how long where the server
-/// does not say.
+/// The limits of a [`Cache`](super::Cache), and its lifetimes for items without a
+/// `ttlMs` from the server.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,8 +27,8 @@ pub struct CacheConfig {
 }
 
 impl Default for CacheConfig {
-    /// 5 minutes for each resource, 1 minute for each list, no results of
-    /// tools; 4096 entries of 64 MiB in all.
+    /// 5 minutes for each resource, 1 minute for each list, no tool results; at most
+    /// 4096 entries and 64 MiB in total.
     fn default() -> Self {
         Self {
             resource_ttl: Duration::from_secs(300),
@@ -42,47 +42,48 @@ impl Default for CacheConfig {
 }
 
 impl CacheConfig {
-    /// How long contents of a resource are kept where the server does not say.
+    /// Sets how long contents of a resource are cached unless the server specifies it.
     #[must_use]
     pub fn resource_ttl(mut self, ttl: Duration) -> Self {
         self.resource_ttl = ttl;
         self
     }
 
-    /// How long a list is kept where the server does not say.
+    /// Sets how long a list is cached unless the server specifies it.
     #[must_use]
     pub fn list_ttl(mut self, ttl: Duration) -> Self {
         self.list_ttl = ttl;
         self
     }
 
-    /// Keeps what tools return, for this long; a minute is a good measure.
+    /// Caches tool results for this long; a minute is a reasonable value.
     ///
-    /// Only for servers whose tools answer questions: a tool that does
-    /// something does it once, however often it is called meanwhile.
+    /// Only for servers whose tools have no side effects: a tool with a side effect
+    /// runs only once, however often it is called in the meantime.
     #[must_use]
     pub fn tool_ttl(mut self, ttl: Duration) -> Self {
         self.tool_ttl = Some(ttl);
         self
     }
 
-    /// The longest that anything is kept, whatever the server says: a day,
-    /// unless set.
+    /// Sets the maximum lifetime of any item, whatever the server specifies: a day by
+    /// default.
     #[must_use]
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         self.max_ttl = ttl;
         self
     }
 
-    /// How many things are kept. The one unused for longest makes room.
+    /// Sets the maximum number of entries. The least recently used entry is evicted
+    /// first.
     #[must_use]
     pub fn max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// How many bytes are kept, counted as they came over the wire. What is
-    /// larger on its own is not kept.
+    /// Sets the maximum size of all entries, counted in bytes on the wire. A larger
+    /// single item is not cached.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
@@ -93,7 +94,7 @@ impl CacheConfig {
         self.tool_ttl.is_some()
     }
 
-    /// How long to keep something: as the server says, else as configured.
+    /// Returns how long to cache an item: as the server specifies, else as configured.
     pub(super) fn ttl(&self, item: &CachedItem, hints: &Hints) -> Duration {
         let hinted = hints.ttl_ms.and_then(|ttl| u64::try_from(ttl).ok());
         let configured = || match item {

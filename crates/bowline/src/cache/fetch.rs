@@ -1,4 +1,4 @@
-//! Getting things from the server, with what it says about keeping them.
+//! Fetching items from the server, with its caching hints.
 
 use std::sync::Arc;
 
@@ -23,17 +23,17 @@ use crate::{
 
 use super::key::CachedItem;
 
-/// Something from the server.
+/// An item fetched from the server.
 pub(super) struct Fetched<T> {
     pub(super) value: T,
-    /// Its size on the wire.
+    /// The size on the wire.
     pub(super) bytes: usize,
     pub(super) hints: Hints,
-    /// Whether it may be kept at all.
+    /// Whether the item may be cached at all.
     pub(super) is_cacheable: bool,
 }
 
-/// What the server says about keeping something.
+/// The server's caching hints for an item.
 #[derive(Debug, Default)]
 pub(super) struct Hints {
     pub(super) ttl_ms: Option<i64>,
@@ -41,13 +41,13 @@ pub(super) struct Hints {
 }
 
 impl Hints {
-    /// Whether everyone may have it. What the server does not call public is
-    /// private.
+    /// Returns whether the item may be shared with every principal. Items not marked as
+    /// public are private.
     pub(super) fn is_public(&self) -> bool {
         self.scope == Some(CacheScope::Public)
     }
 
-    /// The hints for two pages together: the stricter of each.
+    /// Combines the hints of two pages: the stricter of each.
     fn and(&self, next: &Self) -> Self {
         let scope = match self.is_public() && next.is_public() {
             true => Some(CacheScope::Public),
@@ -64,9 +64,9 @@ impl Hints {
 
 /// Reads a resource.
 ///
-/// What the server answers only after it has asked for input belongs to that
-/// conversation and is not kept. So the first request does not take part in
-/// one; only if it would have to, a second does.
+/// A result that required input belongs to its conversation and is not cached. So the
+/// first request takes part in no conversation; a second one does, only if the server
+/// asks for input.
 pub(super) async fn contents(
     client: Client,
     options: CallOptions,
@@ -95,8 +95,8 @@ pub(super) async fn contents(
     })
 }
 
-/// Calls a tool. That it failed is not kept; nor is, as for
-/// [resources](contents), what took a conversation.
+/// Calls a tool. Failures are not cached; nor are, as for [resources](contents),
+/// results that required a conversation.
 pub(super) async fn tool_result(
     client: Client,
     options: CallOptions,
@@ -124,7 +124,7 @@ pub(super) async fn tool_result(
     })
 }
 
-/// A whole list, page after page, kept for as long as all its pages may be.
+/// Fetches a whole list, cached for as long as all its pages may be.
 pub(super) async fn list<P: CacheableList>(
     client: Client,
     options: CallOptions,
@@ -148,11 +148,11 @@ pub(super) async fn list<P: CacheableList>(
     })
 }
 
-/// A request for a page of a list that may be kept.
+/// A request for a page of a list that may be cached.
 pub(super) trait CacheableList: Paged + 'static {
     const ITEM: CachedItem;
 
-    /// What the server says about keeping a page.
+    /// Returns the caching hints of a page.
     fn hints(page: &Self::Result) -> Hints;
 }
 
@@ -176,13 +176,13 @@ cacheable_list!(ListPromptsParams => ListPromptsResult as CachedItem::Prompts);
 cacheable_list!(ListResourcesParams => ListResourcesResult as CachedItem::Resources);
 cacheable_list!(ListResourceTemplatesParams => ListResourceTemplatesResult as CachedItem::Templates);
 
-/// The result as it came, whose size is known.
+/// Returns the undecoded result, whose size is known.
 async fn result<R: ResultObject>(operation: &str, call: Call<'_, R>) -> Result<Bytes, Error> {
     let shared = Arc::clone(call.client().shared());
     call::outcome_bytes(&shared, operation, call.outcome().await?)
 }
 
-/// The same options for a call that is not to ask anybody anything.
+/// Returns the same options for a call that must not ask for input.
 fn without_input(options: &CallOptions) -> CallOptions {
     CallOptions {
         input_handling: InputHandling::ReturnToCaller,
@@ -190,7 +190,7 @@ fn without_input(options: &CallOptions) -> CallOptions {
     }
 }
 
-/// The answer; `None` where the server asks for input instead.
+/// Decodes the response; `None` if the server asks for input instead.
 fn decode_unless_input_required<R: ResultObject>(
     operation: &str,
     json: &[u8],
@@ -209,7 +209,7 @@ fn is_complete<R: ResultObject>(result: &R) -> bool {
     matches!(result.result_type(), None | Some(ResultType::Complete))
 }
 
-/// Something that must not be kept.
+/// Wraps a value that must not be cached.
 fn uncacheable<T>(value: T) -> Fetched<T> {
     Fetched {
         value,

@@ -1,4 +1,4 @@
-//! One request for all who want the same at the same time.
+//! Sharing of concurrent requests for the same item.
 
 use std::{any::Any, future::Future, sync::Arc};
 
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::client::Error;
 
-/// How a request ended, for all who wait for it.
+/// The outcome of a request, shared by all waiters.
 pub(super) type FetchResult = Result<Value, Arc<Error>>;
 
-/// Where those who wait are told. Nobody listens any more: nobody waits.
+/// The channel to the waiters of a request. It has no receivers once nothing waits.
 pub(super) type InFlightFetch = Arc<watch::Sender<Option<FetchResult>>>;
 
 /// What a request is for.
@@ -44,8 +44,8 @@ impl FetchKey {
     }
 }
 
-/// Makes the request, on a task of its own: whoever asked first may go away
-/// while others wait. When all have gone, it is given up.
+/// Spawns the request on a separate task: the first caller may go away while others
+/// wait. The request is cancelled when all waiters are gone.
 pub(super) fn spawn_fetch<T: Any + Send + Sync>(
     shared: Arc<Shared>,
     fetch_key: FetchKey,
@@ -72,7 +72,7 @@ pub(super) fn spawn_fetch<T: Any + Send + Sync>(
     });
 }
 
-/// Waits for the end of a request; `None` if it vanished without one.
+/// Waits for the outcome of a request; `None` if its task ended without one.
 pub(super) async fn wait_for_fetch(
     mut receiver: watch::Receiver<Option<FetchResult>>,
 ) -> Option<FetchResult> {
@@ -80,7 +80,7 @@ pub(super) async fn wait_for_fetch(
     outcome.clone()
 }
 
-/// A request under way. Whatever becomes of it, it does not stay in the table.
+/// A request in progress. It is removed from the table however it ends.
 struct FetchGuard<'a> {
     shared: &'a Shared,
     fetch_key: &'a FetchKey,
@@ -88,7 +88,7 @@ struct FetchGuard<'a> {
 }
 
 impl FetchGuard<'_> {
-    /// Whether nobody waits. Nobody can begin to, afterwards.
+    /// Returns whether there are no waiters left. None can be added afterwards.
     fn is_abandoned(&self) -> bool {
         let mut state = self.shared.lock();
         let is_unused = self.sender.receiver_count() == 0;
@@ -104,9 +104,9 @@ impl FetchGuard<'_> {
                 let value: Value = Arc::new(fetched.value);
                 let ttl = self.shared.config.ttl(&self.fetch_key.item, &fetched.hints);
                 let mut state = self.shared.lock();
-                // What became stale on the way is not there any more, and is
-                // good only for those who had asked before. What the server
-                // has told since is heard at the next look.
+                // An item that became stale in the meantime is no longer in the table
+                // and is only valid for callers that asked before. Later notifications
+                // are applied at the next lookup.
                 let is_current = state.remove_fetch(self.fetch_key, self.sender);
                 if is_current && fetched.is_cacheable {
                     let key = match fetched.hints.is_public() {
@@ -131,7 +131,7 @@ impl Drop for FetchGuard<'_> {
 }
 
 impl State {
-    /// Takes a request out of the table. Says whether it was there.
+    /// Removes a request from the table. Returns whether it was there.
     fn remove_fetch(&mut self, fetch_key: &FetchKey, sender: &InFlightFetch) -> bool {
         let is_same = |is_present: &InFlightFetch| Arc::ptr_eq(is_present, sender);
         let is_present = self.in_flight.get(fetch_key).is_some_and(is_same);

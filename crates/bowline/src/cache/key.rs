@@ -1,15 +1,15 @@
-//! What is kept, for whom, and what makes it stale.
+//! The keys of cached items, and what invalidates them.
 
 use std::sync::Arc;
 
-/// One connection's part of the store.
+/// The identity of one connection in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SourceId(pub(super) u64);
 
-/// Who asks.
+/// The principal that asks.
 pub(super) type Principal = Option<Arc<str>>;
 
-/// Where something is kept.
+/// The key of a cached item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) source: SourceId,
@@ -17,14 +17,14 @@ pub(super) struct Key {
     pub(super) item: CachedItem,
 }
 
-/// Who may have it.
+/// Who may read a cached item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Audience {
     Everyone,
     Only(Principal),
 }
 
-/// What was asked for.
+/// The item that was requested.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CachedItem {
     Tools,
@@ -34,7 +34,7 @@ pub(super) enum CachedItem {
     Contents(Arc<str>),
     ToolResult {
         tool: Arc<str>,
-        /// In canonical form, so that the order of members does not matter.
+        /// In canonical form, so the order of members does not matter.
         arguments: Arc<str>,
     },
 }
@@ -45,18 +45,18 @@ impl CachedItem {
     }
 }
 
-/// What is not to be trusted any more.
+/// The items that a change invalidates.
 #[derive(Debug)]
 pub(super) enum Invalidation {
     Everything,
     Lists,
-    /// The tools, and with them what they once returned.
+    /// The list of tools and all tool results.
     Tools,
     Prompts,
     ResourceLists,
     /// This resource only.
     Contents(Box<str>),
-    /// This resource, those below it, and those that it is part of.
+    /// This resource, those below it, and those that contain it.
     Related(Box<str>),
 }
 
@@ -77,8 +77,8 @@ impl Invalidation {
     }
 }
 
-/// Whether `inner` is `outer` or lies below it. Names that merely begin alike
-/// do not count.
+/// Returns whether `inner` is `outer` or lies below it. A common prefix alone is not
+/// enough.
 fn is_within(outer: &str, inner: &str) -> bool {
     let Some(rest) = inner.strip_prefix(outer) else {
         return false;

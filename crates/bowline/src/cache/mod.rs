@@ -1,22 +1,21 @@
-//! A layer over a [`Client`] that remembers: lists, contents of resources and,
-//! if asked to, results of tools.
+//! A cache over a [`Client`] for lists, contents of resources and, optionally, tool
+//! results.
 //!
-//! How long something is kept the server says (`ttlMs`, `cacheScope`); where
-//! it does not, the [`CacheConfig`] does. It is forgotten earlier when the
-//! server tells of a change, when the connection had to be opened anew, and
-//! when it is [invalidated](CachedClient::invalidate). Failures are not kept,
-//! nor is anything that the server answered only after asking for input.
+//! The server determines how long an item is cached (`ttlMs`, `cacheScope`); if it does
+//! not, the [`CacheConfig`] does. An item is invalidated earlier when the server
+//! notifies of a change, when the connection had to be reopened, and when it is
+//! [invalidated](CachedClient::invalidate) explicitly. Failures are not cached, nor are
+//! results for which the server asked for input.
 //!
-//! Whoever asks for what somebody else is already getting waits for that
-//! answer instead of asking again.
+//! Concurrent requests for the same item share one request to the server.
 //!
 //! ```no_run
 //! # async fn example(client: bowline::Client) -> Result<(), Box<dyn std::error::Error>> {
 //! use bowline::cache::Cache;
 //!
-//! let notes = Cache::default().over(client);
+//! let notes = Cache::default().wrap(client);
 //! let first = notes.read("note://today").await?;
-//! let again = notes.read("note://today").await?;        // from memory
+//! let again = notes.read("note://today").await?;        // from the cache
 //! notes.call_and_invalidate("sync_repository", serde_json::json!({})).await?;
 //! let fresh = notes.read("note://today").await?;        // from the server
 //! # drop((first, again, fresh));
@@ -49,39 +48,39 @@ use self::{
 };
 use crate::client::Client;
 
-/// A bounded memory that several connections can share.
+/// A bounded cache that several connections can share.
 ///
-/// Cheap to clone; all clones are the same memory.
+/// Cheap to clone; all clones share the same cache.
 #[derive(Clone)]
 pub struct Cache {
     shared: Arc<Shared>,
 }
 
-/// What a cache, or one connection's part of it, has done so far.
+/// The statistics of a cache, or of one connection's part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheStats {
-    /// How often something was there.
+    /// Lookups answered from the cache.
     pub hits: u64,
-    /// How often the server was asked.
+    /// Lookups that sent a request to the server.
     pub misses: u64,
-    /// How often somebody waited for the answer to somebody else's question.
+    /// Lookups that waited for a request already in progress.
     pub joined: u64,
-    /// How many things were forgotten because they had become stale.
+    /// Entries removed because they had become stale.
     pub invalidated: u64,
-    /// How many things had to make room.
+    /// Entries removed to make room.
     pub evicted: u64,
 }
 
 impl Default for Cache {
-    /// A memory with the [default settings](CacheConfig::default).
+    /// Creates a cache with the [default settings](CacheConfig::default).
     fn default() -> Self {
         Self::new(CacheConfig::default())
     }
 }
 
 impl Cache {
-    /// An empty memory.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(config: CacheConfig) -> Self {
         let store = Store::new(config.max_entries, config.max_bytes, Instant::now());
@@ -100,8 +99,7 @@ impl Cache {
         }
     }
 
-    /// The client with this memory. What one connection's server said is never
-    /// given to those who ask another's.
+    /// Wraps a client with this cache. Connections never share items with each other.
     #[must_use]
     pub fn wrap(&self, client: Client) -> CachedClient {
         let source = Source::new(&client);
@@ -109,37 +107,37 @@ impl Cache {
         CachedClient::new(client, Arc::clone(&self.shared), id)
     }
 
-    /// What this memory has done so far, for all connections.
+    /// Returns the statistics of all connections.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
         self.shared.lock().stats
     }
 
-    /// How many things are kept.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shared.lock().store.len()
     }
 
-    /// Whether nothing is kept.
+    /// Returns whether the cache is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many bytes are kept, counted as they came over the wire.
+    /// Returns the size of all entries, counted in bytes on the wire.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.shared.lock().store.bytes()
     }
 
-    /// Forgets what has run out. That happens by itself now and then; whoever
-    /// wants the memory back at once asks for it.
+    /// Removes expired entries. This happens automatically from time to time; call it
+    /// to free the memory immediately.
     pub fn sweep(&self) {
         self.shared.lock().store.sweep(Instant::now());
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&self) {
         let mut state = self.shared.lock();
         let sources: Vec<SourceId> = state.sources.keys().copied().collect();
@@ -158,7 +156,7 @@ impl fmt::Debug for Cache {
     }
 }
 
-/// What all handles share.
+/// State shared by all handles.
 struct Shared {
     state: Mutex<State>,
     config: CacheConfig,
@@ -166,7 +164,7 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock can panic halfway.
+        // No code panics while holding the lock with inconsistent state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -179,13 +177,13 @@ struct State {
     stats: CacheStats,
 }
 
-/// Where to get something.
+/// The result of a lookup.
 enum Lookup {
-    /// Here it is.
+    /// The item is cached.
     Cached(Value),
-    /// Somebody is getting it.
+    /// A request for it is in progress.
     InFlight(watch::Receiver<Option<FetchResult>>),
-    /// Nobody is; do, and tell all who wait here.
+    /// The caller must fetch it and send the result to all waiters.
     Miss(InFlightFetch, watch::Receiver<Option<FetchResult>>),
 }
 
@@ -230,7 +228,7 @@ impl State {
         self.count(source, |stats| stats.evicted += evicted);
     }
 
-    /// Hears what the server has told since the last time.
+    /// Applies the notifications received since the last lookup.
     fn apply_notifications(&mut self, source: SourceId) {
         let invalidations = self
             .sources
@@ -241,8 +239,8 @@ impl State {
         }
     }
 
-    /// Forgets what is stale, and lets nobody wait any more for an answer that
-    /// would be.
+    /// Removes stale entries, and detaches requests in progress whose results would be
+    /// stale.
     fn invalidate(&mut self, source: SourceId, invalidation: &Invalidation) {
         let removed = self.store.invalidate(source, invalidation);
         self.count(source, |stats| stats.invalidated += removed);

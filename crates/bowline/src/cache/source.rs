@@ -1,4 +1,4 @@
-//! What is known of one connection: its news, its session, its numbers.
+//! The state of one connection: its notifications, session and statistics.
 
 use tokio::sync::watch;
 
@@ -7,9 +7,9 @@ use crate::client::{Client, Health, Notification, Notifications};
 
 /// One connection, as seen by the cache.
 ///
-/// News are not taken by a task of their own but by whoever looks something
-/// up, before the look. So nobody who knows of a change, because the server
-/// told of it earlier on the same connection, is given what was before it.
+/// Notifications are processed not by a separate task but at each lookup, before it. So
+/// a caller that knows of a change, because the server sent it earlier on the same
+/// connection, never gets an older item.
 pub(super) struct Source {
     notifications: Notifications,
     health: watch::Receiver<Health>,
@@ -29,11 +29,11 @@ impl Source {
         }
     }
 
-    /// What has become stale since the last time.
+    /// Returns the invalidations since the last call.
     pub(super) fn drain_invalidations(&mut self) -> Vec<Invalidation> {
         let mut invalidations = Vec::new();
         let session = self.health.borrow().sessions;
-        // What was asked before the first session is answered in it.
+        // Requests made before the first session are answered in it.
         if session != self.session && (self.session, session) != (0, 1) {
             invalidations.push(Invalidation::Everything);
         }
@@ -53,13 +53,13 @@ fn push_invalidations(notification: Notification, invalidations: &mut Vec<Invali
         Notification::ResourceUpdated(params) => {
             invalidations.push(Invalidation::Related(params.uri.into_boxed_str()));
         }
-        // In the gap, changes of the lists may have been missed as well.
+        // List changes may also have been missed while disconnected.
         Notification::Resubscribed { uris } => {
             invalidations.push(Invalidation::Lists);
             invalidations.extend(uris.into_iter().map(Invalidation::Related));
         }
         Notification::SubscriptionLost { uri } => invalidations.push(Invalidation::Related(uri)),
-        // Among what was lost may have been anything.
+        // The lost notifications may have been about anything.
         Notification::Lost(_) => invalidations.push(Invalidation::Everything),
         _ => {}
     }

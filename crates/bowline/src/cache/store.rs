@@ -1,5 +1,4 @@
-//! What is kept: bounded in number and size, the least recently used goes
-//! first.
+//! The entries of a cache: bounded in number and size, evicted in LRU order.
 
 use std::{
     any::Any,
@@ -12,10 +11,10 @@ use tokio::time::Instant;
 
 use super::key::{CachedItem, Invalidation, Key, SourceId};
 
-/// Something that is kept. Its type follows from its key.
+/// A cached value. Its type follows from its key.
 pub(super) type Value = Arc<dyn Any + Send + Sync>;
 
-/// How often what ran out is cleared away, at most.
+/// The minimum interval between removals of expired entries.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The entries, in the order of their last use.
@@ -49,7 +48,7 @@ impl Store {
         }
     }
 
-    /// What is kept under a key, if it is still good.
+    /// Returns the entry for a key, if it has not expired.
     pub(super) fn get(&mut self, key: &Key, now: Instant) -> Option<Value> {
         if self.entries.get(key)?.expires_at <= now {
             self.remove(key);
@@ -63,7 +62,7 @@ impl Store {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Keeps something. Says how many others had to make room.
+    /// Inserts an entry. Returns how many others were evicted.
     pub(super) fn insert(
         &mut self,
         key: Key,
@@ -92,12 +91,12 @@ impl Store {
         self.evict()
     }
 
-    /// Forgets what is stale of one source. Says how much that was.
+    /// Removes the stale entries of a source. Returns how many.
     pub(super) fn invalidate(&mut self, source: SourceId, invalidation: &Invalidation) -> u64 {
         self.remove_where(|key, _| key.source == source && invalidation.covers(&key.item))
     }
 
-    /// Forgets what ran out.
+    /// Removes expired entries.
     pub(super) fn sweep(&mut self, now: Instant) {
         self.last_sweep = now;
         self.remove_where(|_, entry| entry.expires_at <= now);
@@ -111,7 +110,7 @@ impl Store {
         self.bytes
     }
 
-    /// How many resources of a source are kept and still good.
+    /// Returns the number of unexpired resources of a source.
     pub(super) fn resources(&self, source: SourceId, now: Instant) -> usize {
         let is_match = |(key, entry): &(&Key, &Entry)| {
             let resource = matches!(key.item, CachedItem::Contents(_));

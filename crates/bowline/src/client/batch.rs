@@ -1,4 +1,4 @@
-//! Many requests at once, but not too many.
+//! Batches of requests with limited concurrency.
 
 use std::{
     fmt,
@@ -15,14 +15,14 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// How many requests are under way together unless said otherwise.
+/// The default number of concurrent requests.
 const DEFAULT_CONCURRENCY: usize = 8;
 
-/// Requests that have not been made yet. Awaited, they give their results in
-/// the order in which they were put; one that fails does not stop the others.
+/// Requests that have not been sent yet. Awaiting the batch returns the results in the
+/// order of the requests; a failed request does not stop the others.
 ///
-/// Dropping the future gives up those under way, and does not begin the rest.
-#[must_use = "requests are made when they are awaited"]
+/// Dropping the future cancels the requests in progress and does not start the rest.
+#[must_use = "requests are only sent when they are awaited"]
 pub struct Batch<'a, T> {
     futures: Vec<BoxFuture<'a, T>>,
     max_concurrent: usize,
@@ -37,7 +37,7 @@ pub struct Batch<'a, T> {
 ///
 /// let cities = ["Lisbon", "Oslo", "Lima"];
 /// let calls = cities.map(|city| ("forecast", json!({ "city": city })));
-/// for (city, forecast) in cities.iter().zip(call_many(&client, calls).at_once(2).await) {
+/// for (city, forecast) in cities.iter().zip(call_many(&client, calls).max_concurrent(2).await) {
 ///     match forecast {
 ///         Ok(forecast) => println!("{city}: {forecast:?}"),
 ///         Err(error) => println!("{city}: {error}"),
@@ -76,8 +76,8 @@ impl<'a, T> Batch<'a, T> {
         }
     }
 
-    /// Has at most so many requests under way together: 8, unless set. None is
-    /// taken for one.
+    /// Sets the maximum number of concurrent requests: 8 by default. Zero counts as
+    /// one.
     pub fn max_concurrent(mut self, requests: usize) -> Self {
         self.max_concurrent = requests.max(1);
         self
@@ -107,8 +107,8 @@ impl<T> fmt::Debug for Batch<'_, T> {
     }
 }
 
-/// Work under way. All of it is looked at whenever some of it stirs, which is
-/// cheap for as much as is sensible to have under way.
+/// The running batch. Every wake-up polls all futures in progress, which is cheap for a
+/// sensible number of them.
 struct BatchFuture<'a, T> {
     waiting: std::iter::Enumerate<std::vec::IntoIter<BoxFuture<'a, T>>>,
     active: Vec<(usize, BoxFuture<'a, T>)>,
@@ -120,7 +120,7 @@ struct BatchFuture<'a, T> {
 impl<T> Unpin for BatchFuture<'_, T> {}
 
 impl<T> BatchFuture<'_, T> {
-    /// Looks at everything under way. Says whether something ended.
+    /// Polls all futures in progress. Returns whether one completed.
     fn poll_active(&mut self, cx: &mut Context<'_>) -> bool {
         let before = self.active.len();
         let results = &mut self.results;
@@ -144,11 +144,11 @@ impl<T> Future for BatchFuture<'_, T> {
             let capacity = this.max_concurrent - this.active.len();
             this.active.extend(this.waiting.by_ref().take(capacity));
             if this.active.is_empty() {
-                // Every place was filled when its future left.
+                // Every slot was filled when its future completed.
                 let results = std::mem::take(&mut this.results);
                 return Poll::Ready(results.into_iter().flatten().collect());
             }
-            // What ended made room for what has not been looked at yet.
+            // Completed futures made room for new ones, which have not been polled yet.
             if !this.poll_active(cx) {
                 return Poll::Pending;
             }

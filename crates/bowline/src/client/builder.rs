@@ -1,4 +1,4 @@
-//! Setting a client up.
+//! The builder for clients.
 
 use std::{
     future::Future,
@@ -35,7 +35,8 @@ use crate::{
 
 /// The settings of a client that is not connected yet.
 ///
-/// What is registered here is what the server is told that the client can do.
+/// The handlers registered here determine the capabilities that the client declares to
+/// the server.
 pub struct ClientBuilder {
     config: Config,
     host: Host,
@@ -63,22 +64,22 @@ impl ClientBuilder {
         }
     }
 
-    /// Names this client, in telemetry: where a program has several, this tells
-    /// them apart. Without a name they are counted: `client-1`, `client-2`.
+    /// Sets the name of this client in telemetry, to tell several clients of one
+    /// program apart. Clients without a name are numbered: `client-1`, `client-2`.
     #[must_use]
     pub fn telemetry_name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.host.name = name.into();
         self
     }
 
-    /// Says what the program is called, and its version.
+    /// Sets the name and version of the program (`clientInfo`).
     #[must_use]
     pub fn client_info(mut self, name: &str, version: &str) -> Self {
         self.config.client_info = crate::proto::model::Implementation::new(name, version);
         self
     }
 
-    /// Answers the server's questions to the user, by form. Several may be
+    /// Handles form elicitations: questions from the server to the user. Several may be
     /// open at once.
     #[must_use]
     pub fn on_elicit<F, Fut>(mut self, handler: F) -> Self
@@ -94,8 +95,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Lets the server send the user to a URL as well: the handler of
-    /// [`on_elicit`](Self::on_elicit) must ask for consent first.
+    /// Allows URL elicitations as well. The handler set by
+    /// [`on_elicit`](Self::on_elicit) must ask the user for consent before opening a
+    /// URL.
     #[must_use]
     pub fn allow_url_elicitation(mut self) -> Self {
         let capability = &mut self.config.capabilities.elicitation;
@@ -105,7 +107,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Answers the server's questions to a model. An error refuses.
+    /// Handles sampling: questions from the server to a model. An error rejects the
+    /// request.
     #[must_use]
     pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
     where
@@ -120,8 +123,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Lets the server give tools to the model: the handler of
-    /// [`on_sample`](Self::on_sample) must know what to do with them.
+    /// Allows the server to pass tools to the model. The handler set by
+    /// [`on_sample`](Self::on_sample) must support them.
     #[must_use]
     pub fn allow_sampling_tools(self) -> Self {
         self.capabilities(|declared| {
@@ -130,17 +133,17 @@ impl ClientBuilder {
         })
     }
 
-    /// Changes what the client says that it can do, for what has no method
-    /// here: extensions, and what is experimental. What is declared must be
-    /// answered.
+    /// Changes the declared capabilities, for those without a method here: extensions
+    /// and experimental capabilities. The client must be able to handle whatever it
+    /// declares.
     #[must_use]
     pub fn capabilities(mut self, change: impl FnOnce(&mut ClientCapabilities)) -> Self {
         change(&mut self.config.capabilities);
         self
     }
 
-    /// Calls a function with each notification, in order, on a task of its own.
-    /// One that is slow delays other handlers, and nothing else.
+    /// Calls a function with each notification, in order, on a separate task. A slow
+    /// handler delays only other handlers.
     #[must_use]
     pub fn on_notification<F, Fut>(mut self, mut handler: F) -> Self
     where
@@ -153,7 +156,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Tells the server where it may work.
+    /// Sets the roots: the places where the server may work.
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         self.config.roots = roots.into_iter().collect();
@@ -163,41 +166,40 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how long each thing may take.
+    /// Sets the time limits.
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.config.timeouts = timeouts;
         self
     }
 
-    /// Sets how long the server may take to start and open a session. Servers
-    /// that prepare something first need more than the 10 seconds of the
-    /// default.
+    /// Sets how long the server may take to start and open a session: 10 seconds by
+    /// default, which is too short for servers that do a lot of work at startup.
     #[must_use]
     pub fn opening_timeout(mut self, timeout: Duration) -> Self {
         self.config.timeouts.opening = timeout;
         self
     }
 
-    /// Sets the waits between attempts to connect.
+    /// Sets the delays between attempts to connect.
     #[must_use]
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.config.backoff = backoff;
         self
     }
 
-    /// Gives up after so many failed attempts in a row.
+    /// Gives up after this many failed attempts to connect in a row.
     #[must_use]
     pub fn max_connect_attempts(mut self, attempts: u32) -> Self {
         self.config.max_connect_attempts = Some(attempts);
         self
     }
 
-    /// Gives up when sessions have fallen more than `restarts` times within
-    /// `period`: for servers that start well and die soon after, again and
-    /// again. Each session that opens starts the count of
-    /// [`max_attempts`](Self::max_attempts) anew, so that does not help there.
-    /// There is no such limit by default.
+    /// Gives up when sessions have been lost more than `restarts` times within
+    /// `period`. This is for servers that start well and crash soon after: each open
+    /// session resets the count of
+    /// [`max_connect_attempts`](Self::max_connect_attempts), which therefore does not
+    /// catch them. There is no such limit by default.
     #[must_use]
     pub fn max_restarts(mut self, restarts: u32, period: Duration) -> Self {
         self.config.restart_limit = Some(RestartLimit {
@@ -207,109 +209,108 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks these revisions of the protocol only.
+    /// Sets the protocol revisions to offer. All others are rejected.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
         self.config.revisions = revisions.into_iter().collect();
         self
     }
 
-    /// Sets the largest frame, in either direction.
+    /// Sets the maximum frame size, in both directions.
     #[must_use]
     pub fn max_frame_size(mut self, bytes: usize) -> Self {
         self.config.max_frame_size = bytes;
         self
     }
 
-    /// Sets how often a frame is offered to a transport whose queue is full,
-    /// and the wait between.
+    /// Sets how often a frame is retried on a transport whose queue is full, and the
+    /// delay between retries.
     #[must_use]
     pub fn busy_retry(mut self, retry: BusyRetry) -> Self {
         self.config.busy_retry = retry;
         self
     }
 
-    /// Sets how often it is cleaned up what is remembered of calls that were
-    /// given up: every minute, unless set.
+    /// Sets how often the records of cancelled calls are cleaned up: every minute by
+    /// default.
     #[must_use]
     pub fn sweep_interval(mut self, period: Duration) -> Self {
         self.config.sweep_interval = period;
         self
     }
 
-    /// Sets how long the end waits for the link to confirm it: 100 ms, unless
-    /// set.
+    /// Sets how long stopping waits for the link to confirm that it is closed: 100 ms
+    /// by default.
     #[must_use]
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.config.close_timeout = timeout;
         self
     }
 
-    /// Tolerates no violation of the protocol: one that could be passed over
-    /// ends the connection, and an item that has not the shape of one fails its
-    /// list. For tests of servers.
+    /// Tolerates no protocol violation: one that would otherwise be ignored ends the
+    /// connection, and an invalid item fails its whole list. For tests of servers.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.config.strict = strict;
         self
     }
 
-    /// Sets when calls carry the number of our session in their `_meta`.
+    /// Sets when calls carry the session number in their `_meta`.
     #[must_use]
     pub fn session_meta(mut self, policy: SessionMetaPolicy) -> Self {
         self.config.session_meta = policy;
         self
     }
 
-    /// Sets how often the server may ask for input in one call: 32 times,
-    /// unless set.
+    /// Sets how many times the server may ask for input within one call: 32 by default.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;
         self
     }
 
-    /// Sets how far lists are followed that come in pages.
+    /// Sets the limits for paginated lists.
     #[must_use]
     pub fn list_limits(mut self, limits: ListLimits) -> Self {
         self.list_limits = limits;
         self
     }
 
-    /// Asks for log messages from this level up, in every session.
+    /// Requests log messages at this level and above in every session.
     #[must_use]
     pub fn log_level(mut self, level: LogLevel) -> Self {
         self.config.log_level = Some(level);
         self
     }
 
-    /// Sees what happens inside, in order, shortly after it happened.
+    /// Sets an observer, which is called with each telemetry event in order, shortly
+    /// after it happened.
     ///
-    /// It is called on tasks of callers and of the connection, so it must be
-    /// quick and must not wait. It may use the client. Where it is slower than
-    /// what happens, some of that is left out, and
-    /// [`ObservationsLost`](crate::proto::client::Telemetry::ObservationsLost)
-    /// says how much.
+    /// The observer runs on the tasks of callers and of the connection, so it must be
+    /// fast and must not block. It may use the client. If it cannot keep up, events are
+    /// dropped, and
+    /// [`ObservationsLost`](crate::proto::client::Telemetry::ObservationsLost) reports
+    /// how many.
     #[must_use]
     pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.host.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Fixes the randomness of backoff and jitter, for tests.
+    /// Seeds the random jitter of the backoff, for tests.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Connects, and waits for the session to be open. From then on the
-    /// connection keeps itself up.
+    /// Connects and waits until the session is open. From then on the client reconnects
+    /// automatically.
     ///
     /// # Errors
     ///
-    /// Where the first attempt fails. [`connect_in_background`](Self::connect_in_background)
-    /// goes on trying instead.
+    /// Returns an error if the first attempt fails. Use
+    /// [`connect_in_background`](Self::connect_in_background) to keep trying instead.
     pub async fn connect(self, transport: impl Transport) -> Result<Client, Error> {
         let client = self.connect_in_background(transport);
         match client.wait_connect().await {
@@ -321,12 +322,12 @@ impl ClientBuilder {
         }
     }
 
-    /// Starts connecting and does not wait. The connection goes on trying for
-    /// as long as it takes.
+    /// Starts connecting without waiting. The client keeps trying for as long as it
+    /// takes.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics if called outside of a tokio runtime.
     pub fn connect_in_background(mut self, transport: impl Transport) -> Client {
         self.config.transport = transport.kind();
         self.config.telemetry = self.host.observer.is_some() || cfg!(feature = "tracing");
@@ -352,15 +353,15 @@ impl ClientBuilder {
     }
 }
 
-/// A name that no other client of the program has by default.
+/// Returns a name that no other client of the process has by default.
 fn default_name() -> Arc<str> {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     format!("client-{number}").into()
 }
 
-/// A number that differs from process to process and from call to call, which
-/// is all that jitter needs.
+/// Returns a number that differs between processes and between calls, which is all that
+/// jitter needs.
 fn entropy() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(std::process::id())

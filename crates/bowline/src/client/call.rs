@@ -1,4 +1,4 @@
-//! One call, from its options to its answer.
+//! A call: its options, the request and the response.
 
 use std::{
     borrow::Cow,
@@ -29,11 +29,10 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A call that has not been made yet: say how, then await it.
+/// A call that has not been sent yet. Set its options, then await it.
 ///
-/// Dropping the future of a call that is under way gives the call up, and
-/// tells the server so.
-#[must_use = "a call is made when it is awaited"]
+/// Dropping the future of a call in progress cancels the call and notifies the server.
+#[must_use = "a call is only sent when it is awaited"]
 pub struct Call<'a, R> {
     client: &'a Client,
     operation: Cow<'static, str>,
@@ -61,45 +60,45 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         }
     }
 
-    /// Gives the server this long to answer.
+    /// Sets how long the server may take to respond.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Waits for the connection, if it is down, within the time that the call
-    /// has. Otherwise such a call fails at once.
+    /// Waits for the connection if it is down, within the call's timeout. Otherwise
+    /// such a call fails immediately.
     pub fn wait_for_connection(mut self) -> Self {
         self.options.policy = CallPolicy::WaitForConnection;
         self
     }
 
-    /// Sends the call again if the connection falls while it is under way.
-    /// Only for calls that are harmless to repeat.
+    /// Sends the call again if the connection is lost before the response arrives. Only
+    /// for calls that are safe to repeat.
     pub fn repeat_if_lost(mut self) -> Self {
         self.options.repeat_if_lost = true;
         self
     }
 
-    /// Says whether the call needs the session, where you know better than the
-    /// server's list of tools. A stateless call can be made in any session. A
-    /// stateful one is never moved to another: neither when it may be repeated,
-    /// nor when the server forgot the session.
+    /// Sets whether the call needs the session, overriding the server's list of tools.
+    /// A stateless call may run in any session. A stateful call is never moved to
+    /// another session: not when it is repeated, and not when the server has lost the
+    /// session.
     pub fn mode(mut self, mode: ToolMode) -> Self {
         self.options.mode = Some(mode);
         self
     }
 
-    /// Binds the call to a session: in any other it is refused, and nothing is
-    /// sent. For calls that build on what an earlier one left in the server;
+    /// Binds the call to a session: in any other session it is rejected and nothing is
+    /// sent. For calls that depend on state that an earlier call left in the server;
     /// see [`Client::session`].
     pub fn in_session(mut self, session: SessionNumber) -> Self {
         self.options.session = Some(session);
         self
     }
 
-    /// Hears of progress, through a [channel](super::progress_channel) that
-    /// closes when the call ends.
+    /// Sends progress reports to a [channel](super::progress_channel), which closes
+    /// when the call ends.
     pub fn on_progress(mut self, sender: ProgressSender) -> Self {
         self.progress = Some(sender);
         if self.options.progress == ProgressMode::Off {
@@ -108,22 +107,21 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Lets every piece of progress start the time anew, up to `at_most` in
-    /// all.
+    /// Restarts the timeout on every progress report, up to a total of `max`.
     pub fn extend_timeout_on_progress(mut self, max: Duration) -> Self {
         self.options.progress = ProgressMode::ExtendDeadline { max };
         self
     }
 
-    /// Sends this beside the parameters: a trace context, say, or what an
-    /// extension wants.
+    /// Sets the `_meta` of the request: a trace context, for example, or data for an
+    /// extension.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.request = self.request.map(|request| request.with_meta(meta));
         self
     }
 
-    /// Gives the call up when `signal` is ready, and tells the server so. For
-    /// callers that cannot simply drop the future.
+    /// Cancels the call when `signal` completes, and notifies the server. For callers
+    /// that cannot simply drop the future.
     pub fn cancel_on(mut self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
         self.signal = Some(Box::pin(signal));
         self
@@ -135,7 +133,8 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Gives the server's questions to the caller instead of asking the host.
+    /// Returns the server's questions to the caller instead of passing them to the
+    /// host.
     pub(crate) fn return_input_requests(mut self) -> Self {
         self.options.input_handling = InputHandling::ReturnToCaller;
         self
@@ -145,7 +144,7 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self.client
     }
 
-    /// The parameters as they will be sent, to send them again.
+    /// Returns the serialized parameters, to send them again.
     pub(crate) fn members(&self) -> Vec<u8> {
         self.request
             .as_ref()
@@ -157,7 +156,7 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         Ok(self.send()?.await)
     }
 
-    /// Makes the call, at once.
+    /// Sends the call immediately.
     fn send(self) -> Result<SentCall<'a>, Error> {
         let request = self
             .request
@@ -181,8 +180,8 @@ impl<'a, R: DecodeResult + 'a> IntoFuture for Call<'a, R> {
     }
 }
 
-/// A call as it is awaited. It is made when it is first polled.
-#[must_use = "a call is made when it is awaited"]
+/// The future of a call. It sends the request when first polled.
+#[must_use = "a call is only sent when it is awaited"]
 pub struct CallFuture<'a, R>(CallState<'a, R>);
 
 enum CallState<'a, R> {
@@ -202,7 +201,7 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
             *state = CallState::Sent(call.send()?);
         }
         let CallState::Sent(sent) = state else {
-            // Nobody should ask again.
+            // Polled again after completion.
             return Poll::Pending;
         };
         let outcome = ready!(Pin::new(&mut *sent).poll(cx));
@@ -212,7 +211,7 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
     }
 }
 
-/// A call that was made, and what may give it up.
+/// A call that was sent, with its cancellation signal.
 struct SentCall<'a> {
     shared: &'a Shared,
     operation: Cow<'static, str>,
@@ -228,7 +227,7 @@ impl Future for SentCall<'_> {
             return Poll::Ready(outcome);
         }
         match &mut self.signal {
-            // Whoever drops the call then gives it up.
+            // Dropping the call cancels it.
             Some(signal) => signal
                 .as_mut()
                 .poll(cx)
@@ -238,7 +237,7 @@ impl Future for SentCall<'_> {
     }
 }
 
-/// Decodes the answer, on the task of the one who asked.
+/// Decodes the response on the caller's task.
 pub(crate) fn decode_outcome<R: DecodeResult>(
     shared: &Shared,
     operation: &str,
@@ -248,7 +247,7 @@ pub(crate) fn decode_outcome<R: DecodeResult>(
     R::decode(&result).map_err(|error| Error::decode(operation, error))
 }
 
-/// The answer as it came.
+/// Returns the undecoded response.
 pub(crate) fn outcome_bytes(
     shared: &Shared,
     operation: &str,

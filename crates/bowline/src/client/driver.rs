@@ -1,4 +1,4 @@
-//! The task that drives a connection: it dials, reads, writes and keeps time.
+//! The driver: the task that dials, reads, writes and keeps time for a connection.
 
 use std::{
     future::Future,
@@ -21,9 +21,9 @@ use crate::{
     transport::{BoxFuture, DialOptions, Link, LinkEvent, Transport},
 };
 
-/// How many frames are taken in before others on this thread get a turn, and
-/// what they ask is written. With many of them, the server would have nothing
-/// to do until we have looked at all.
+/// How many frames are read before other tasks on this thread run and their requests
+/// are written. Without a limit, the server would be idle until we have processed all
+/// its frames.
 const FRAMES_PER_TURN: usize = 32;
 
 type DialFuture = BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>>;
@@ -35,7 +35,7 @@ pub(crate) struct Driver {
     max_frame_size: usize,
     dial: Option<(LinkId, DialFuture)>,
     timer: Pin<Box<Sleep>>,
-    /// Whether a task that others wake runs before those that wait already.
+    /// Whether a woken task runs before tasks that are already queued.
     is_multi_thread: bool,
 }
 
@@ -59,7 +59,8 @@ impl Driver {
         }
     }
 
-    /// Does what can be done now. Says whether more could be done at once.
+    /// Makes all progress that is possible now. Returns whether more is possible
+    /// immediately.
     fn poll_once(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
         let now = self.shared.now();
         if inner.deadline.is_some_and(|deadline| deadline <= now) {
@@ -69,14 +70,14 @@ impl Driver {
         let more = Self::read(inner, now, cx);
         self.shared.drain_outputs(inner, now);
         if let Some((_, link)) = &mut inner.link {
-            // Not ready means that the link wakes us when it can go on.
+            // If not ready, the link wakes us when it can make progress.
             let _ = link.poll_flush(cx);
         }
         more || inner.pending_dial.is_some()
     }
 
-    /// Starts a dial that is wanted, drops one that is not, looks after one
-    /// that is under way.
+    /// Starts a requested dial, drops one that is no longer wanted, and polls the
+    /// current one.
     fn poll_dial(&mut self, inner: &mut Inner, cx: &mut Context<'_>) {
         if let Some(link) = inner.abandoned_dial.take() {
             self.dial.take_if(|(dialled, _)| *dialled == link);
@@ -113,8 +114,8 @@ impl Driver {
         }
     }
 
-    /// Takes in what has arrived; what follows from all of it is carried out
-    /// together. Says whether there may be more.
+    /// Reads the available frames and processes their outputs together. Returns whether
+    /// there may be more frames.
     fn read(inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
         for _ in 0..FRAMES_PER_TURN {
             let Some((link, open_link)) = &mut inner.link else {
@@ -145,15 +146,15 @@ impl Driver {
         true
     }
 
-    /// Sets the timer. Says whether it has run out already.
+    /// Sets the timer. Returns whether it has already elapsed.
     fn poll_timer(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
         let Some(at) = inner.deadline else {
             inner.wakes_at.take_if(|_| self.timer.is_elapsed());
             return false;
         };
         let deadline = self.shared.to_tokio(at);
-        // A timer that is early is let run out: most deadlines are those of
-        // calls, which are answered long before, and setting it costs more.
+        // A timer that fires too early is left alone: most deadlines belong to calls,
+        // which complete long before, and resetting the timer costs more.
         if self.timer.is_elapsed() || deadline < self.timer.deadline() {
             self.timer.as_mut().reset(deadline);
             inner.wakes_at = Some(at);
@@ -161,8 +162,8 @@ impl Driver {
         self.timer.as_mut().poll(cx).is_ready()
     }
 
-    /// Whether to wait for one turn, in which those who are about to make calls
-    /// make them: one write is enough for all.
+    /// Returns whether to wait one scheduler turn for other tasks to make their calls,
+    /// so that one write covers all of them.
     fn should_batch(&self, inner: &mut Inner) -> bool {
         std::mem::take(&mut inner.is_batching) && self.is_multi_thread
     }

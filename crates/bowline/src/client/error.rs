@@ -1,4 +1,4 @@
-//! What can go wrong, as a caller sees it.
+//! The error type of client operations.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use crate::proto::{
     model::ToolFailure,
 };
 
-/// Why an operation did not succeed.
+/// Why an operation failed.
 ///
-/// [`kind`](Self::kind) says who is to blame, [`reason`](Self::reason) what
-/// happened; predicates such as [`is_timeout`](Self::is_timeout) cover what
-/// most callers ask.
+/// [`kind`](Self::kind) returns who is responsible, [`reason`](Self::reason) what
+/// happened. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
+/// questions.
 ///
-/// Displayed, it says what was attempted and why it failed, with the server's
-/// last words where it died.
+/// The `Display` output contains what was attempted and why it failed, with the end of
+/// the server's standard error if it died.
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -25,27 +25,27 @@ pub struct Error {
 struct Inner {
     operation: Box<str>,
     repr: ErrorRepr,
-    /// Why the connection fell last, where it being down is what is wrong.
+    /// Why the connection was last lost, if the failure is that it is down.
     last_disconnect: Option<ConnectionError>,
 }
 
 enum ErrorRepr {
-    /// There is no answer.
+    /// No response was received.
     Failed(Failure),
-    /// The server refused.
+    /// The server returned an error.
     ErrorResponse(ErrorObject, Reason),
-    /// The answer does not have the shape of what was asked for.
+    /// The response does not match the type of the request's result.
     Decode(DecodeError),
-    /// What was asked for could not be written as JSON.
+    /// The parameters could not be serialized to JSON.
     Encode(EncodeError),
-    /// The tool ran and failed, and says so in its result.
+    /// The tool ran and reported failure in its result.
     Tool(String),
-    /// A list was not followed to its end.
+    /// A paginated list was not read to its end.
     IncompleteList(IncompleteList),
-    /// The connection did not come up.
+    /// The connection could not be established.
     NotConnected {
         cause: ConnectionError,
-        /// Whether it never will.
+        /// Whether the client has given up.
         is_permanent: bool,
     },
 }
@@ -86,7 +86,7 @@ impl Error {
         )
     }
 
-    /// The connection did not come up, and will not.
+    /// The connection could not be established and will not be retried.
     pub(crate) fn gave_up(cause: ConnectionError) -> Self {
         Self::new(
             "connect",
@@ -97,7 +97,7 @@ impl Error {
         )
     }
 
-    /// Adds why the connection is down, if that is what is wrong.
+    /// Adds why the connection is down, if that is the failure.
     pub(crate) fn with_last_disconnect(mut self, last_disconnect: Option<ConnectionError>) -> Self {
         if let ErrorRepr::Failed(Failure::NotReady { .. }) = self.inner.repr {
             self.inner.last_disconnect = last_disconnect;
@@ -115,7 +115,7 @@ impl Error {
         }
     }
 
-    /// Who or what is to blame.
+    /// Returns who or what is responsible.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.inner.repr {
@@ -128,7 +128,7 @@ impl Error {
         }
     }
 
-    /// What happened.
+    /// Returns what happened.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match &self.inner.repr {
@@ -142,26 +142,25 @@ impl Error {
         }
     }
 
-    /// What was attempted: the method.
+    /// Returns the method that was attempted.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.inner.operation
     }
 
-    /// The code of the server's own error, where it refused.
+    /// Returns the code of the server's error response, if that is the failure.
     #[must_use]
     pub fn code(&self) -> Option<i64> {
         self.server_error().map(|error| error.code)
     }
 
-    /// What the server's own error says beside its message (`data`), where it
-    /// refused.
+    /// Returns the `data` of the server's error response, if that is the failure.
     #[must_use]
     pub fn data(&self) -> Option<&RawJson> {
         self.server_error().and_then(|error| error.data.as_ref())
     }
 
-    /// The server's own error, verbatim, where it refused.
+    /// Returns the server's error response verbatim, if that is the failure.
     #[must_use]
     pub fn server_error(&self) -> Option<&ErrorObject> {
         match &self.inner.repr {
@@ -170,7 +169,7 @@ impl Error {
         }
     }
 
-    /// Why the connection fell, where that is why the operation failed.
+    /// Returns why the connection was lost, if that is why the operation failed.
     #[must_use]
     pub fn connection_error(&self) -> Option<&ConnectionError> {
         match &self.inner.repr {
@@ -184,22 +183,22 @@ impl Error {
         }
     }
 
-    /// Whether it took too long.
+    /// Returns whether the operation timed out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Whether the connection was lost, or was not there.
+    /// Returns whether the connection was lost or not open.
     #[must_use]
     pub fn is_connection(&self) -> bool {
-        // What is too large to be sent is so on any connection.
+        // A frame that is too large is too large for any connection.
         let too_large = self.reason() == Reason::OversizedFrame;
         matches!(self.kind(), ErrorKind::Transport | ErrorKind::State) && !too_large
     }
 
-    /// Whether the server does not let us in: there are no credentials to be
-    /// had, or it refuses those that were sent (HTTP 401 and 403).
+    /// Returns whether the server denies access: no credentials are available, or it
+    /// rejected those that were sent (HTTP 401 and 403).
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
         let kind = self.connection_error().map(ConnectionError::kind);
@@ -215,8 +214,8 @@ impl Error {
         )
     }
 
-    /// Whether the same call may succeed later. Says nothing about whether it
-    /// is harmless to repeat.
+    /// Returns whether the same call may succeed later. This does not mean that it is
+    /// safe to repeat.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match &self.inner.repr {
@@ -267,7 +266,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// So that `result.into_result()?` says that the tool failed.
+/// Makes `result.into_result()?` return a tool failure as an error.
 impl From<ToolFailure> for Error {
     fn from(failure: ToolFailure) -> Self {
         Self::tool_failed(failure.result.all_text())

@@ -1,4 +1,4 @@
-//! Functions that are called with each notification.
+//! Handlers that are called with each notification.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,8 +18,8 @@ use crate::{
 /// A function that is called with each notification.
 pub(crate) type Handler = Box<dyn FnMut(Notification) -> BoxFuture<'static, ()> + Send>;
 
-/// Calls every handler with every notification, in order, until the connection
-/// is over. A slow handler delays the others, and never an answer.
+/// Calls every handler with every notification, in order, until the connection ends. A
+/// slow handler delays the other handlers but no responses.
 pub(crate) async fn run(
     shared: Arc<Shared>,
     mut notifications: Notifications,
@@ -27,7 +27,7 @@ pub(crate) async fn run(
 ) {
     while let Some(notification) = notifications.next().await {
         for handler in &mut handlers {
-            // One that panics misses this notification and gets the next.
+            // A handler that panics misses this notification and receives the next.
             let called = catch_unwind(AssertUnwindSafe(|| handler(notification.clone())));
             let result = match called {
                 Ok(future) => CatchPanic(future).await,

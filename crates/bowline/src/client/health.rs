@@ -1,4 +1,4 @@
-//! How a connection is doing.
+//! The health of a connection.
 
 use std::{
     sync::Arc,
@@ -10,28 +10,27 @@ use crate::proto::client::{
     ConnectionError, ConnectionErrorKind, ConnectionState, Failure, ServerInfo,
 };
 
-/// How a connection is doing, as of now.
+/// A snapshot of the health of a connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Health {
-    /// The state it is in.
+    /// The state of the connection.
     pub state: ConnectionState,
-    /// How many sessions it has had.
+    /// The number of sessions so far.
     pub sessions: u64,
     /// The server of the latest session.
     pub server: Option<Arc<ServerInfo>>,
-    /// Why it fell last, if it ever did.
+    /// Why the connection was last lost, if it ever was.
     pub last_disconnect: Option<ConnectionError>,
-    /// When it fell last, by the clock on the wall: for people, who want to
-    /// know whether that was today.
+    /// When the connection was last lost, in wall-clock time, to show to people.
     pub last_disconnect_at: Option<SystemTime>,
-    /// How often in a row it fell or did not come up. Attempts that taught how
-    /// to do better, and were followed by the next at once, do not count.
+    /// How many times in a row the connection was lost or could not be established.
+    /// Attempts that only learned how to connect, and were retried immediately, do not
+    /// count.
     pub consecutive_failures: u32,
-    /// Whether it is over for good.
+    /// Whether the connection has ended permanently.
     pub ended: bool,
-    /// Whether it is over because it fell too often, rather than because it
-    /// was stopped.
+    /// Whether it ended because it failed too often, not because it was stopped.
     pub gave_up: bool,
 }
 
@@ -57,7 +56,8 @@ impl Health {
         self.consecutive_failures = 0;
     }
 
-    /// It fell, and is dialled again after a while, or never.
+    /// Records a disconnect, with the delay until the next attempt if there will be
+    /// one.
     pub(crate) fn disconnected(&mut self, cause: ConnectionError, retry_in: Option<Duration>) {
         self.last_disconnect = Some(cause);
         self.last_disconnect_at = Some(SystemTime::now());
@@ -68,12 +68,12 @@ impl Health {
         self.gave_up = self.ended;
     }
 
-    /// Why it fell last, and when.
+    /// Returns why and when the connection was last lost.
     pub(crate) fn last_error(&self) -> Option<(ConnectionError, SystemTime)> {
         self.last_disconnect.clone().zip(self.last_disconnect_at)
     }
 
-    /// Why no session is open, for somebody who has waited for so long.
+    /// Returns the error for a caller that waited this long without a session.
     pub(crate) fn not_connected_error(&self, waited: Duration) -> Error {
         let is_closed = self.ended || self.state == ConnectionState::Closing;
         match &self.last_disconnect {

@@ -1,4 +1,4 @@
-//! What the host offers the server, and how it is kept informed.
+//! The host's handlers for questions from the server, and its observers.
 
 use std::{
     collections::HashMap,
@@ -35,23 +35,23 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Answers questions of one kind. The host's code runs when the future does, and
-/// not before: this is called under the lock.
+/// Answers questions of one kind. The handler is called under the lock, so the host's
+/// code must only run when the future is polled.
 ///
-/// It reads the question itself, so that a program whose clients answer none is
-/// not linked with what reads and writes them.
+/// It decodes the question itself so that programs without handlers do not link the
+/// code that reads and writes them.
 pub(crate) type InputHandler = Arc<dyn Fn(HostRequest) -> ResponseFuture + Send + Sync>;
-/// The answer to a question of the server's.
+/// The response to a question from the server.
 type ResponseFuture = BoxFuture<'static, Result<RawJson, ErrorObject>>;
-/// A question of the server's, as it came.
+/// A question from the server, undecoded.
 pub(crate) enum HostRequest {
-    /// In a request: its parameters.
+    /// Received as a request: its parameters.
     Params(Option<Bytes>),
-    /// In a result that takes another round.
+    /// Received in a result that requires another round.
     Input(InputKind),
 }
 
-/// Sees what happens inside.
+/// A telemetry callback.
 pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
 /// The host's side of a connection.
@@ -60,26 +60,26 @@ pub(crate) struct Host {
     pub(crate) elicit: Option<InputHandler>,
     pub(crate) sample: Option<InputHandler>,
     pub(crate) observer: Option<Observer>,
-    /// What the client is called in telemetry.
+    /// The name of the client in telemetry.
     pub(crate) name: Arc<str>,
     subscribers: Mutex<Subscribers>,
     running: Mutex<HashMap<HostTask, AbortHandle>>,
     subscriptions: Mutex<HashMap<Box<str>, SubscriberCount>>,
 }
 
-/// Who hears of notifications.
+/// The receivers of notifications.
 #[derive(Default)]
 enum Subscribers {
-    /// Nobody so far. What is kept for slow ones takes 80 KB, which those who
-    /// never listen need not have.
+    /// No receivers so far. The buffer takes 80 KB, which clients that never receive
+    /// notifications should not pay for.
     #[default]
     Inactive,
     Active(NotificationSender),
-    /// The connection is over. The sender is gone, so that they see the end.
+    /// The connection has ended. The sender was dropped so that receivers see the end.
     Ended,
 }
 
-/// Work that the server is waiting for.
+/// A task whose response the server is waiting for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum HostTask {
     Request(PeerRequestId),
@@ -87,7 +87,7 @@ enum HostTask {
 }
 
 impl Host {
-    /// One that offers nothing, of a client with this name.
+    /// Creates a host without handlers for a client with this name.
     pub(crate) fn with_name(name: Arc<str>) -> Self {
         Self {
             name,
@@ -95,7 +95,7 @@ impl Host {
         }
     }
 
-    /// Something that this client has just seen.
+    /// Creates an observation of this client, made now.
     pub(crate) fn observation(&self, telemetry: Telemetry) -> Observation {
         Observation {
             client: Arc::clone(&self.name),
@@ -104,7 +104,7 @@ impl Host {
         }
     }
 
-    /// Whether anybody looks on.
+    /// Returns whether there are any observers.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
         if crate::trace::has_subscriber() {
@@ -113,9 +113,8 @@ impl Host {
         self.observer.is_some()
     }
 
-    /// Shows something to those who look on. It is their code, called amid
-    /// ours: a panic must not get out and leave callers behind who wait for
-    /// ever. Nothing may be locked.
+    /// Passes an observation to the observers. They are foreign code called from ours:
+    /// a panic must not escape, or callers would wait forever. No lock may be held.
     pub(super) fn observe(&self, observation: &Observation) {
         #[cfg(feature = "tracing")]
         let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(observation)));
@@ -124,7 +123,7 @@ impl Host {
         }
     }
 
-    /// Hears of notifications from now on.
+    /// Subscribes to notifications from now on.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<BufferedNotification>> {
         let mut subscribers = self.subscribers();
         match &*subscribers {
@@ -138,14 +137,14 @@ impl Host {
         }
     }
 
-    /// The resources that are subscribed to, and by how many.
+    /// Returns the subscribed resources and their subscriber counts.
     pub(super) fn subscriptions(&self) -> MutexGuard<'_, HashMap<Box<str>, SubscriberCount>> {
         self.subscriptions
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// There will be no more notifications.
+    /// Ends all notification streams.
     pub(crate) fn end_notifications(&self) {
         *self.subscribers() = Subscribers::Ended;
     }
@@ -207,8 +206,8 @@ impl Host {
     }
 
     fn spawn_task(&self, task: HostTask, work: impl Future<Output = ()> + Send + 'static) {
-        // The table is locked while the task is started, so that it cannot be
-        // done before it is entered.
+        // The table stays locked while the task is spawned so that the task cannot
+        // finish before it is in the table.
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = tokio::spawn(work).abort_handle();
         running.insert(task, handle);
@@ -232,7 +231,7 @@ impl Host {
         }
     }
 
-    /// The answer to one question of the server's.
+    /// Answers one question from the server.
     fn handle_request(&self, name: &str, request: HostRequest) -> ResponseFuture {
         let handler = match name {
             method::ELICITATION_CREATE => self.elicit.as_ref(),
@@ -245,8 +244,8 @@ impl Host {
         }
     }
 
-    /// The answers to all questions of a round; `None` if one is refused in a
-    /// way that the protocol has no words for.
+    /// Answers all questions of a round. `None` if one fails in a way that the protocol
+    /// cannot express.
     fn handle_inputs(
         &self,
         questions: InputRequiredResult,
@@ -257,7 +256,8 @@ impl Host {
             .map(|(key, question)| (key, self.handle_input(question)))
             .collect();
         Box::pin(async move {
-            // Asked together; dropping the set gives up those still open.
+            // The questions are asked concurrently; dropping the set cancels those
+            // still open.
             let mut tasks = JoinSet::new();
             for (key, answer) in answers {
                 tasks.spawn(async move { (key, answer.await) });
@@ -277,7 +277,7 @@ impl Host {
     }
 }
 
-/// Answers the server's wish to ask the user something.
+/// Wraps a function that answers elicitations.
 pub(crate) fn elicitation_handler<F, Fut>(handler: F) -> InputHandler
 where
     F: Fn(ElicitParams) -> Fut + Send + Sync + 'static,
@@ -296,7 +296,7 @@ where
     })
 }
 
-/// Answers the server's wish to ask a model something; an error refuses.
+/// Wraps a function that answers sampling requests. An error rejects the request.
 pub(crate) fn sampling_handler<F, Fut>(handler: F) -> InputHandler
 where
     F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
@@ -316,7 +316,7 @@ where
 }
 
 impl HostRequest {
-    /// The parameters of a request; those of others have their types already.
+    /// Decodes the parameters of a request. Those of other variants are already typed.
     fn decode<T: DeserializeOwned>(self) -> Result<T, ErrorObject> {
         let params = match self {
             Self::Params(params) => params,
@@ -332,15 +332,15 @@ fn encode<T: Serialize>(answer: &T) -> Result<RawJson, ErrorObject> {
         .map_err(|error| ErrorObject::new(code::INTERNAL_ERROR, error.to_string()))
 }
 
-/// Runs the host's code as a task of its own, so that a panic ends only that.
-/// Dropping this gives the task up.
+/// Runs the host's code on a separate task so that a panic ends only that task.
+/// Dropping the future aborts the task.
 async fn catch_panic(answer: ResponseFuture) -> Result<RawJson, ErrorObject> {
     let mut task = JoinSet::new();
     task.spawn(answer);
     match task.join_next().await {
         Some(Ok(answer)) => answer,
         _ => {
-            let message = "this client failed to answer";
+            let message = "the client failed to handle the request";
             Err(ErrorObject::new(code::INTERNAL_ERROR, message))
         }
     }

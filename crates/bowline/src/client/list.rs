@@ -1,4 +1,4 @@
-//! Lists: all pages of what the server has of one kind.
+//! Paginated lists of tools, resources, templates and prompts.
 
 use std::{
     fmt,
@@ -22,10 +22,9 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A list that has not been asked for yet: say how, then await it.
+/// A list that has not been requested yet. Set its options, then await it.
 ///
-/// All pages are asked for, one after the other, as far as
-/// [`ListLimits`] allow.
+/// All pages are requested, one after the other, within the [`ListLimits`].
 ///
 /// ```
 /// # use bowline::{Client, Error};
@@ -36,7 +35,7 @@ use crate::{
 /// # drop(tools);
 /// # Ok(()) }
 /// ```
-#[must_use = "a list is asked for when it is awaited"]
+#[must_use = "a list is only requested when it is awaited"]
 pub struct List<'a, T> {
     client: &'a Client,
     options: ListOptions,
@@ -46,22 +45,21 @@ pub struct List<'a, T> {
 
 type FetchFn<'a, T> = fn(&'a Client, ListOptions) -> BoxFuture<'a, Result<FullList<T>, Error>>;
 
-/// A whole list, and what did not belong in it.
+/// A complete list, with the items that were rejected.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FullList<T> {
-    /// The items, in the order in which they came.
+    /// The items, in the order received.
     pub items: Vec<T>,
-    /// What the server sent as items and does not have the shape of one, each
-    /// with its place in the whole list.
+    /// Invalid items, each with its index in the whole list.
     pub rejected: Vec<RejectedItem>,
-    /// How many pages it took.
+    /// The number of pages.
     pub pages: usize,
-    /// How many bytes it took, counted as they came over the wire.
+    /// The size of all pages on the wire, in bytes.
     pub bytes: usize,
 }
 
-/// How a list is asked for.
+/// The options of a list request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListOptions {
     pub(crate) call_options: CallOptions,
@@ -81,34 +79,32 @@ impl<'a, T> List<'a, T> {
         }
     }
 
-    /// Gives the server this long for the whole list, all pages together.
-    /// Otherwise each page has the time of a request, and the list ten times
-    /// that.
+    /// Sets how long the whole list may take, all pages together. By default each page
+    /// has the timeout of a request, and the list ten times that.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.call_options.timeout = Some(timeout);
         self
     }
 
-    /// Waits for the connection, if it is down, within the time that there is.
-    /// Otherwise the list fails at once.
+    /// Waits for the connection if it is down, within the timeout. Otherwise the list
+    /// fails immediately.
     pub fn wait_for_connection(mut self) -> Self {
         self.options.call_options.policy = CallPolicy::WaitForConnection;
         self
     }
 
-    /// Follows this list so far, whatever the client's limits.
+    /// Sets the limits for this list, overriding the client's.
     pub fn limits(mut self, limits: ListLimits) -> Self {
         self.options.limits = Some(limits);
         self
     }
 
-    /// Asks for the list, and gives also what the server sent as items and
-    /// does not have the shape of one. Such things are left out otherwise,
-    /// unless the client is [strict](super::ClientBuilder::strict).
+    /// Requests the list and also returns invalid items. Otherwise these are left out,
+    /// or fail the list if the client is [strict](super::ClientBuilder::strict).
     ///
     /// # Errors
     ///
-    /// As for the list itself.
+    /// Fails as the list itself does.
     pub async fn with_rejected(self) -> Result<FullList<T>, Error> {
         (self.fetch)(self.client, self.options).await
     }
@@ -143,11 +139,11 @@ impl From<CallOptions> for ListOptions {
     }
 }
 
-/// Follows the pages of a list to the end, and shows each.
+/// Reads all pages of a list and passes each to `on_page`.
 ///
 /// # Errors
 ///
-/// Where a page cannot be had, or the list is not to be followed.
+/// Returns an error if a page cannot be fetched or the list exceeds a limit.
 pub(crate) async fn fetch_all<P: Paged>(
     client: &Client,
     list_options: ListOptions,
@@ -187,7 +183,7 @@ pub(crate) async fn fetch_all<P: Paged>(
         if let Some(first) = rejected.first().filter(|_| client.shared().settings.strict) {
             return Err(Error::decode(P::METHOD, first.error.clone()));
         }
-        // What is no item takes room, too.
+        // Invalid items count toward the limits, too.
         let rejected_names = rejected[seen..].iter().map(|item| item.raw.get());
         let names = page.items.iter().map(P::name).chain(rejected_names);
         let next = pages.record_page(json.len(), names, next)?;
@@ -207,16 +203,16 @@ pub(crate) async fn fetch_all<P: Paged>(
 
 /// A request for a page of a list.
 pub(crate) trait Paged: model::Request + Send + Sync {
-    /// What is listed.
+    /// The type of the items.
     type Item: Send + Sync + 'static;
 
-    /// The request for the page at `cursor`.
+    /// Returns the request for the page at `cursor`.
     fn page(cursor: Option<String>) -> Self;
 
-    /// Takes a page apart.
+    /// Splits a result into its items and cursor.
     fn into_page(result: Self::Result) -> Page<Self::Item>;
 
-    /// What tells items apart.
+    /// Returns the name that identifies an item.
     fn name(item: &Self::Item) -> &str;
 }
 

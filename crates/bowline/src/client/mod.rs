@@ -1,4 +1,4 @@
-//! The client: one connection to one server, which keeps itself up.
+//! The client: one connection to one server, with automatic reconnection.
 
 pub(crate) mod batch;
 mod builder;
@@ -69,11 +69,11 @@ use crate::proto::{
 
 /// A connection to a server.
 ///
-/// Cheap to clone; all clones are the same connection. When the last one is
-/// dropped the connection is stopped.
+/// Cheap to clone; all clones share the same connection. The connection stops when the
+/// last clone is dropped.
 ///
-/// A connection that falls is dialled again, with growing waits; calls made
-/// meanwhile fail at once, or wait, as they were told to.
+/// A lost connection is reopened with exponential backoff. Calls made in the meantime
+/// fail immediately or wait for the connection, depending on their options.
 #[derive(Clone)]
 pub struct Client {
     handle: Arc<Handle>,
@@ -90,7 +90,7 @@ impl Drop for Handle {
 }
 
 impl Client {
-    /// Settings for a client.
+    /// Returns a builder with the default settings.
     #[must_use]
     pub fn builder() -> ClientBuilder {
         ClientBuilder::new()
@@ -106,38 +106,38 @@ impl Client {
         &self.handle.shared
     }
 
-    /// The server's tools.
+    /// Returns a handle to the server's tools.
     #[must_use]
     pub fn tools(&self) -> Tools<'_> {
         Tools { client: self }
     }
 
-    /// The server's resources.
+    /// Returns a handle to the server's resources.
     #[must_use]
     pub fn resources(&self) -> Resources<'_> {
         Resources { client: self }
     }
 
-    /// The server's prompts.
+    /// Returns a handle to the server's prompts.
     #[must_use]
     pub fn prompts(&self) -> Prompts<'_> {
         Prompts { client: self }
     }
 
-    /// Any request of the protocol's, typed.
+    /// Sends any request of the protocol, with typed parameters and result.
     pub fn request<P: model::Request>(&self, params: P) -> Call<'_, P::Result> {
         let request = Request::new(params);
         Call::new(self, P::METHOD, request)
     }
 
-    /// Any request at all, also one that only this server knows. The result is
-    /// left as the server wrote it.
+    /// Sends a request with any method, including methods specific to this server. The
+    /// result is returned as the server wrote it.
     ///
     /// ```
     /// # use bowline::Client;
     /// # async fn example(client: &Client) -> Result<(), bowline::Error> {
-    /// let answer = client.raw("acme/tides", &serde_json::json!({"port": "Brest"})).await?;
-    /// let high: f64 = answer.0.decode().unwrap_or_default();
+    /// let result = client.request_raw("acme/tides", &serde_json::json!({"port": "Brest"})).await?;
+    /// let high: f64 = result.0.decode().unwrap_or_default();
     /// # let _ = high;
     /// # Ok(()) }
     /// ```
@@ -150,7 +150,7 @@ impl Client {
         Call::new(self, method.to_owned(), request)
     }
 
-    /// Asks how an argument of a prompt or of a resource template might go on.
+    /// Requests completions for an argument of a prompt or resource template.
     pub fn complete(
         &self,
         reference: Reference,
@@ -161,15 +161,14 @@ impl Client {
         self.request(CompleteParams::new(reference, argument))
     }
 
-    /// Asks whether the server is still there. On revisions that have no
-    /// `ping`, this asks what the server is (`server/discover`), which every
-    /// server answers; what it says is left in the result.
+    /// Checks that the server responds. Revisions without `ping` use `server/discover`
+    /// instead, which every server implements; its fields remain in the result.
     pub fn ping(&self) -> Call<'_, EmptyResult> {
         Call::new(self, method::PING, Ok(Request::ping()))
     }
 
-    /// Asks for log messages from `level` up, now and after reconnections.
-    /// Fails where the server refuses or does not log.
+    /// Requests log messages at `level` and above, now and after reconnections. Fails
+    /// if the server rejects the request or does not support logging.
     pub fn set_log_level(&self, level: LogLevel) -> Operation<'_, ()> {
         let shared = self.shared();
         Operation::new(move |options| async move {
@@ -180,15 +179,14 @@ impl Client {
         })
     }
 
-    /// Where the server may work: what [`ClientBuilder::roots`] said, or
-    /// [`set_roots`](Self::set_roots) since.
+    /// Returns the roots set by [`ClientBuilder::roots`] or, since then, by
+    /// [`set_roots`](Self::set_roots).
     #[must_use]
     pub fn roots(&self) -> Vec<Root> {
         self.shared().lock().machine.roots().to_vec()
     }
 
-    /// Sends a notification, once. That it was sent does not mean that the
-    /// server has got it.
+    /// Sends a notification once. Success does not mean that the server received it.
     ///
     /// ```
     /// # use bowline::{Client, Error};
@@ -199,8 +197,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Where no session is open, the notification has no place in it, or its
-    /// parameters cannot be written as an object.
+    /// Returns an error if no session is open, if the notification is not valid in this
+    /// session, or if its parameters do not serialize to an object.
     pub fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<(), Error> {
         let message = OutgoingMessage::new(method.to_owned(), params)
             .map_err(|error| Error::encode(method, error))?;
@@ -215,8 +213,8 @@ impl Client {
         })
     }
 
-    /// Tells the server where it may work now. Nothing is sent where the client
-    /// did not declare, with [`ClientBuilder::roots`], that it tells.
+    /// Replaces the roots and notifies the server. Nothing is sent unless the client
+    /// declared roots with [`ClientBuilder::roots`].
     pub fn set_roots(&self, roots: impl IntoIterator<Item = Root>) {
         let roots = roots.into_iter().collect();
         self.shared().command(|machine, now| {
@@ -228,7 +226,7 @@ impl Client {
         });
     }
 
-    /// What the server tells unasked, from now on.
+    /// Returns the server's notifications from now on.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
         let lists = ListSubscriptions {
@@ -241,41 +239,43 @@ impl Client {
         self.unsolicited_notifications()
     }
 
-    /// What the server tells anyway, from now on, without asking it for more:
-    /// on revisions in which changes are told to those who ask, log messages
-    /// and what else belongs to calls.
+    /// Returns the notifications that the server sends anyway, from now on, without
+    /// subscribing to more. In revisions where change notifications require a
+    /// subscription, these are log messages and other notifications that belong to
+    /// calls.
     #[must_use]
     pub fn unsolicited_notifications(&self) -> Notifications {
         Notifications::new(self.shared().host.subscribe())
     }
 
-    /// The state that the connection is in.
+    /// Returns the state of the connection.
     #[must_use]
     pub fn state(&self) -> ConnectionState {
         self.health().state
     }
 
-    /// How the connection is doing.
+    /// Returns the health of the connection.
     #[must_use]
     pub fn health(&self) -> Health {
         self.shared().health.borrow().clone()
     }
 
-    /// How the connection is doing, whenever that changes.
+    /// Returns a channel that receives the health of the connection whenever it
+    /// changes.
     #[must_use]
     pub fn watch_health(&self) -> watch::Receiver<Health> {
         self.shared().health.subscribe()
     }
 
-    /// The server of the latest session, as it described itself.
+    /// Returns the server of the latest session, as it described itself.
     #[must_use]
     pub fn server(&self) -> Option<Arc<ServerInfo>> {
         self.shared().health.borrow().server.clone()
     }
 
-    /// The session that is open, to bind calls to it with
-    /// [`in_session`](Call::in_session). None where none is open, or where the
-    /// server keeps nothing from one call to the next.
+    /// Returns the open session, to bind calls to it with
+    /// [`in_session`](Call::in_session). `None` if no session is open or the server
+    /// keeps no state between calls.
     #[must_use]
     pub fn session(&self) -> Option<SessionNumber> {
         self.shared().lock().machine.session()
@@ -285,7 +285,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Where an attempt fails before one is, or the connection is stopped.
+    /// Returns an error if an attempt to connect fails first or the connection is
+    /// stopped.
     pub async fn wait_connect(&self) -> Result<(), Error> {
         let mut health = self.watch_health();
         let is_done = |health: &Health| {
@@ -302,18 +303,18 @@ impl Client {
         }
     }
 
-    /// Waits until a session is open, through as many attempts as it takes, for
-    /// `patience` at most.
+    /// Waits until a session is open, across any number of attempts, for at most
+    /// `timeout`.
     ///
     /// # Errors
     ///
-    /// Where there is none by then, with the reason why the connection fell
-    /// last; or where the connection is over: because it was stopped, or
-    /// because it fell too often.
+    /// Returns an error, with the reason for the last disconnect, if no session is open
+    /// by then; also if the connection has ended because it was stopped or failed too
+    /// often.
     pub async fn wait_ready(&self, timeout: Duration) -> Result<(), Error> {
         let mut health = self.watch_health();
         let is_done = |health: &Health| health.state == ConnectionState::Ready || health.ended;
-        // Too late, or the end: the health tells.
+        // On timeout or end, the health has the reason.
         let _ = tokio::time::timeout(timeout, health.wait_for(is_done)).await;
         let health = self.health();
         match health.state {

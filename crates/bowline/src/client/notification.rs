@@ -1,4 +1,4 @@
-//! What the server tells unasked.
+//! Notifications from the server.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::proto::{
     model::{LoggingMessageParams, ResourceUpdatedParams, method},
 };
 
-/// A notification, routed by its method.
+/// A notification, classified by its method.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Notification {
@@ -25,35 +25,36 @@ pub enum Notification {
     PromptsChanged,
     /// The list of resources has changed.
     ResourcesChanged,
-    /// A resource that is subscribed to, or one below it, has changed.
+    /// A subscribed resource, or one below it, has changed.
     ResourceUpdated(Box<ResourceUpdatedParams>),
     /// A log message.
     Log(Box<LoggingMessageParams>),
     /// Anything else, verbatim.
     Other {
-        /// Its method.
+        /// The method.
         method: Box<str>,
-        /// Its parameters, as JSON.
+        /// The parameters, as JSON.
         params: Option<Bytes>,
     },
-    /// Subscriptions are in force again after a gap, in which changes of these
+    /// Subscriptions are active again after a disconnect, during which changes to these
     /// resources may have been missed.
     Resubscribed {
         /// The resources.
         uris: Vec<Box<str>>,
     },
-    /// A subscription could not be restored and is over.
+    /// A subscription could not be restored and has ended.
     SubscriptionLost {
         /// The resource.
         uri: Box<str>,
     },
-    /// This many notifications came faster than they were taken, and are gone.
+    /// This many notifications were dropped because they arrived faster than they were
+    /// received.
     Lost(u64),
 }
 
 impl Notification {
-    /// The method by which the server sent it; those that the connection itself
-    /// tells have none.
+    /// Returns the method with which the server sent it. Notifications from the
+    /// connection itself have none.
     #[must_use]
     pub fn method(&self) -> &str {
         match self {
@@ -67,8 +68,8 @@ impl Notification {
         }
     }
 
-    /// Sorts a notification. One that does not have the shape of its method is
-    /// handed on verbatim.
+    /// Classifies a notification. One whose parameters do not match its method is
+    /// passed on verbatim.
     pub(crate) fn parse(name: &str, params: Option<Bytes>) -> Self {
         let parsed = match name {
             method::TOOLS_LIST_CHANGED => Ok(Self::ToolsChanged),
@@ -84,7 +85,7 @@ impl Notification {
     fn other(name: &str, params: Option<Bytes>) -> Self {
         Self::Other {
             method: name.into(),
-            // A part of the frame would keep all of it, whatever else is in it.
+            // A slice would keep the whole frame in memory.
             params: params.map(|params| Bytes::copy_from_slice(&params)),
         }
     }
@@ -98,12 +99,12 @@ fn parse_params<T: serde::de::DeserializeOwned>(
 
 /// The notifications of one connection, across reconnections.
 ///
-/// Whoever takes them too slowly is told how many were lost, with
-/// [`Notification::Lost`], and goes on with those that are still there.
+/// A receiver that is too slow gets [`Notification::Lost`] with the number of dropped
+/// notifications, and then those that are still buffered.
 #[derive(Debug)]
 pub struct Notifications {
     receiver: broadcast::Receiver<Arc<BufferedNotification>>,
-    /// The one that comes after those that were lost.
+    /// The notification after the lost ones.
     next: Option<Notification>,
 }
 
@@ -115,7 +116,7 @@ impl Notifications {
         }
     }
 
-    /// The next notification; `None` once the connection is over.
+    /// Returns the next notification, or `None` once the connection has ended.
     pub async fn next(&mut self) -> Option<Notification> {
         if let Some(next) = self.next.take() {
             return Some(next);
@@ -127,7 +128,7 @@ impl Notifications {
         }
     }
 
-    /// The next notification, if it is there already.
+    /// Returns the next notification if one is buffered.
     pub(crate) fn try_next(&mut self) -> Option<Notification> {
         if let Some(next) = self.next.take() {
             return Some(next);
@@ -139,7 +140,7 @@ impl Notifications {
         }
     }
 
-    /// The notification; if it had to make room, how many have.
+    /// Returns the notification, or the number of lost ones if it was dropped.
     fn unwrap_buffered(&mut self, buffered: &BufferedNotification) -> Notification {
         if let Some(notification) = buffered.get() {
             return notification;
@@ -158,12 +159,12 @@ impl Notifications {
         Notification::Lost(lost)
     }
 
-    /// Hears no more.
+    /// Stops receiving.
     pub(crate) fn close(&mut self) {
         *self = Self::new(broadcast::channel(1).1);
     }
 
-    /// The same notifications as a [`Stream`].
+    /// Converts the receiver into a [`Stream`].
     pub fn into_stream(self) -> impl Stream<Item = Notification> + Send {
         Unfold::new(self, async |mut notifications| {
             let next = notifications.next().await?;

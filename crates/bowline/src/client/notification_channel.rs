@@ -1,4 +1,4 @@
-//! Notifications on their way to those who listen: how many, and how large.
+//! The bounded channel for notifications.
 
 use std::{
     collections::VecDeque,
@@ -9,22 +9,24 @@ use tokio::sync::broadcast;
 
 use super::notification::Notification;
 
-/// How many notifications wait for a slow listener before the oldest go.
+/// The maximum number of notifications buffered for a slow receiver. Beyond it the
+/// oldest are dropped.
 const MAX_BUFFERED: usize = 1024;
 
-/// How many bytes these may have, unless it is one alone.
+/// The maximum size of the buffered notifications, in bytes. A single notification may
+/// exceed it.
 const MAX_BUFFERED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Where notifications are put in.
+/// The sending half.
 pub(super) struct NotificationSender {
     channel: broadcast::Sender<Arc<BufferedNotification>>,
-    /// Those that may still wait for somebody, the oldest first, and their
-    /// sizes.
+    /// The notifications that a receiver may still be waiting for, oldest first, with
+    /// their sizes.
     recent: VecDeque<(Weak<BufferedNotification>, usize)>,
     bytes: usize,
 }
 
-/// A notification, unless it had to make room.
+/// A notification, or `None` if it was dropped to make room.
 #[derive(Debug)]
 pub(crate) struct BufferedNotification(Mutex<Option<Notification>>);
 
@@ -43,7 +45,7 @@ impl NotificationSender {
         self.channel.subscribe()
     }
 
-    /// Tells all who listen. `size` is that on the wire.
+    /// Sends a notification to all receivers. `size` is its size on the wire.
     pub(super) fn send(&mut self, notification: Notification, size: usize) {
         let buffered = Arc::new(BufferedNotification(Mutex::new(Some(notification))));
         self.recent.push_back((Arc::downgrade(&buffered), size));
@@ -55,12 +57,12 @@ impl NotificationSender {
                 break;
             };
             self.bytes -= size;
-            // Those whom all have heard are gone already.
+            // Notifications that all receivers have seen are already gone.
             if let Some(oldest) = oldest.upgrade() {
                 oldest.discard();
             }
         }
-        // They may all be gone again.
+        // There may be no receivers left.
         let _ = self.channel.send(buffered);
     }
 }

@@ -1,4 +1,4 @@
-//! What a client saw, and showing it.
+//! Observations of a client, and their delivery.
 
 use std::{ops::Deref, sync::Arc, time::SystemTime};
 
@@ -8,17 +8,17 @@ use crate::{
     proto::client::Telemetry,
 };
 
-/// Something that was seen inside a client.
+/// A telemetry event of a client.
 ///
-/// It gives what was seen, as if it were that.
+/// It dereferences to the event.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Observation {
     /// The name of the client.
     pub client: Arc<str>,
-    /// When it was seen, by the clock on the wall.
+    /// When it happened, in wall-clock time.
     pub at: SystemTime,
-    /// What was seen.
+    /// The event.
     pub event: Telemetry,
 }
 
@@ -45,8 +45,8 @@ impl Observed for Observation {
 }
 
 impl Shared {
-    /// Shows what was taken. What waits beyond that is left to the driver: a
-    /// caller should get back to its own work, however much there is to see.
+    /// Delivers a batch. Anything still queued is left to the driver so that a caller
+    /// gets back to its own work.
     pub(super) fn deliver_observations(&self, mut batch: Vec<Observation>) {
         let mut delivered = 0;
         while !batch.is_empty() && delivered < MAX_FINAL {
@@ -62,12 +62,12 @@ impl Shared {
                 inner.wake_driver();
                 return;
             }
-            // There is no driver any more.
+            // The driver has ended.
             inner.observations.begin_batch(&mut batch);
         }
     }
 
-    /// Shows something that was not seen under the lock.
+    /// Delivers an observation that was not made under the lock.
     pub(crate) fn observe(&self, telemetry: Telemetry) {
         if self.host.has_observers() {
             let telemetry = self.host.observation(telemetry);

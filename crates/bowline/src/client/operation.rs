@@ -1,4 +1,4 @@
-//! What ends like a call and takes more than one, or none.
+//! Operations: like calls, but with any number of requests.
 
 use std::{
     fmt,
@@ -15,10 +15,10 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Something to be asked of the server that has not been yet: say how, then
+/// An operation on the server that has not been started yet. Set its options, then
 /// await it.
 ///
-/// Dropping it before its end gives it up.
+/// Dropping it before it completes cancels it.
 ///
 /// ```
 /// # use bowline::{Client, Error};
@@ -27,10 +27,10 @@ use crate::{
 /// # async fn example(client: &Client) -> Result<(), Error> {
 /// let subscribing = client.resources().subscribe("note://today");
 /// let today = subscribing.timeout(Duration::from_secs(5)).wait_for_connection().await?;
-/// today.end().timeout(Duration::from_secs(1)).await?;
+/// today.unsubscribe().timeout(Duration::from_secs(1)).await?;
 /// # Ok(()) }
 /// ```
-#[must_use = "nothing is asked before it is awaited"]
+#[must_use = "an operation is only started when it is awaited"]
 pub struct Operation<'a, T> {
     options: CallOptions,
     state: OperationState<'a, T>,
@@ -55,14 +55,14 @@ impl<'a, T> Operation<'a, T> {
         }
     }
 
-    /// Gives the server this long to answer.
+    /// Sets how long the server may take to respond.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Waits for the connection, if it is down, within the time that there is.
-    /// Otherwise it fails at once.
+    /// Waits for the connection if it is down, within the timeout. Otherwise the
+    /// operation fails immediately.
     pub fn wait_for_connection(mut self) -> Self {
         self.options.policy = CallPolicy::WaitForConnection;
         self
@@ -81,7 +81,7 @@ impl<T> Future for Operation<'_, T> {
             this.state = OperationState::Running(start(this.options.clone()));
         }
         let OperationState::Running(work) = &mut this.state else {
-            // Nobody should ask again.
+            // Polled again after completion.
             return Poll::Pending;
         };
         let result = work.as_mut().poll(cx);

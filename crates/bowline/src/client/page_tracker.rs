@@ -1,4 +1,4 @@
-//! How far a list is followed that comes in pages.
+//! Limits for paginated lists.
 
 use std::{
     collections::HashSet,
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 use super::{Client, Error};
 use crate::proto::{ErrorKind, Reason, model::method};
 
-/// How far a list is followed that comes in pages.
+/// The limits for reading a paginated list.
 ///
-/// A list that goes on beyond one of these limits is an error, which says what
-/// was read until then. The limits are meant for servers that never come to an
-/// end, so they are far above what honest ones need. Set them for all lists
-/// with [`ClientBuilder::list_limits`](super::ClientBuilder::list_limits), or
-/// for one with [`List::limits`](super::List::limits).
+/// A list that exceeds one of these limits is an error, which reports how much was read
+/// until then. The limits guard against servers whose lists never end, so they are far
+/// above what well-behaved servers need. Set them for all lists with
+/// [`ClientBuilder::list_limits`](super::ClientBuilder::list_limits), or for one with
+/// [`List::limits`](super::List::limits).
 ///
 /// ```
 /// use bowline::{Client, client::ListLimits};
@@ -45,22 +45,22 @@ impl Default for ListLimits {
 }
 
 impl ListLimits {
-    /// How many pages one list may have.
+    /// Sets the maximum number of pages of one list.
     #[must_use]
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.pages = pages;
         self
     }
 
-    /// How many items one list may have. One page may have 100,000, whatever
-    /// this says.
+    /// Sets the maximum number of items of one list. A single page may have up to
+    /// 100,000 regardless.
     #[must_use]
     pub fn max_items(mut self, items: usize) -> Self {
         self.items = items;
         self
     }
 
-    /// How many bytes one list may have, counted as they come over the wire.
+    /// Sets the maximum size of one list on the wire, in bytes.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
@@ -68,33 +68,31 @@ impl ListLimits {
     }
 }
 
-/// After so many pages in a row that brought only items which were there
-/// before, the list is not followed any more. One such page can be an accident:
-/// something was inserted between two requests.
+/// A list fails after this many pages in a row without a new item. One such page can be
+/// legitimate: an item was inserted between two requests.
 const MAX_STALE_PAGES: usize = 3;
 
-/// How often the time of one request a list may take, unless it was given a
-/// time of its own.
+/// The default timeout of a list, as a multiple of the timeout of one request.
 const REQUESTS_PER_LIST: u32 = 10;
 
-/// The account of one list, for those who follow its pages by themselves with
-/// [`Client::raw`]. [`Tools::list`](super::Tools::list) and its like keep one
-/// of their own.
+/// Tracks the pages of one list, for callers that paginate with
+/// [`Client::request_raw`]. [`Tools::list`](super::Tools::list) and the other lists do
+/// this themselves.
 ///
 /// ```
 /// # use bowline::{Client, Error};
 /// # use serde_json::{Value, json};
 /// # async fn example(client: &Client) -> Result<(), Error> {
-/// let mut pages = client.pages("acme/tides");
+/// let mut pages = client.page_tracker("acme/tides");
 /// let mut params = json!({});
 /// loop {
-///     let call = client.raw("acme/tides", &params).timeout(page_tracker.page_timeout());
+///     let call = client.request_raw("acme/tides", &params).timeout(pages.page_timeout());
 ///     let page = call.await?.0;
 ///     let tides: Value = page.decode().unwrap_or_default();
 ///     let names = tides["tides"].as_array().into_iter().flatten();
 ///     let names = names.filter_map(|tide| tide["name"].as_str());
 ///     let next = tides["nextCursor"].as_str().map(str::to_owned);
-///     match pages.turn(page.get().len(), names, next)? {
+///     match pages.record_page(page.get().len(), names, next)? {
 ///         Some(cursor) => params = json!({ "cursor": cursor }),
 ///         None => break,
 ///     }
@@ -110,16 +108,14 @@ pub struct PageTracker {
     started_at: Instant,
     totals: Totals,
     cursors: HashSet<String>,
-    /// The hashes of the names of all items: enough to tell that a page has
-    /// nothing new.
+    /// The hashes of the names of all items, to detect pages without new items.
     names: HashSet<u64>,
     hasher: RandomState,
     stale_pages: usize,
 }
 
 impl Client {
-    /// The account of a list that is about to be followed, with the limits and
-    /// times of this client's.
+    /// Creates a tracker for a list, with this client's limits and timeouts.
     #[must_use]
     pub fn page_tracker(&self, method: &str) -> PageTracker {
         let settings = &self.shared().settings;
@@ -140,14 +136,14 @@ impl Client {
 }
 
 impl PageTracker {
-    /// Follows the list so far instead.
+    /// Sets the limits for this list, overriding the client's.
     #[must_use]
     pub fn limits(mut self, limits: ListLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Gives the whole list this long.
+    /// Sets how long the whole list may take.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -155,22 +151,20 @@ impl PageTracker {
         self
     }
 
-    /// How long the next page may take.
+    /// Returns how long the next page may take.
     #[must_use]
     pub fn page_timeout(&self) -> Duration {
         let remaining = self.timeout.saturating_sub(self.started_at.elapsed());
         self.page_timeout.min(remaining)
     }
 
-    /// Takes account of a page: its size on the wire, what its items are
-    /// called, and the cursor that came with it. Gives the cursor to ask with
-    /// next. Only a missing cursor ends a list: an empty one is a cursor like
-    /// any other.
+    /// Records a page: its size on the wire, the names of its items, and its cursor.
+    /// Returns the cursor for the next request. Only a missing cursor ends a list; an
+    /// empty string is a valid cursor.
     ///
     /// # Errors
     ///
-    /// Where the list is not to be followed: it is over a limit, takes too
-    /// long, or leads back to where it was.
+    /// Returns an error if the list exceeds a limit, takes too long, or repeats itself.
     pub fn record_page<N: AsRef<str>>(
         &mut self,
         bytes: usize,
@@ -204,8 +198,8 @@ impl PageTracker {
         Ok(Some(next))
     }
 
-    /// Whether there is room for a page of so many bytes, before it is decoded,
-    /// which takes many times as much.
+    /// Checks that a page of this size is within the limit before it is decoded, which
+    /// takes many times as much memory.
     pub(crate) fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
         match self.totals.bytes.saturating_add(bytes) > self.limits.bytes {
             true => Err(self.incomplete(IncompleteReason::Bytes(self.limits.bytes))),
@@ -213,8 +207,8 @@ impl PageTracker {
         }
     }
 
-    /// The error of a page, as that of the list: that the list as a whole took
-    /// too long says more than that its last page did.
+    /// Converts the error of a page into that of the list: a timeout of the whole list
+    /// is more specific than one of its last page.
     pub(crate) fn page_error(&self, error: Error) -> Error {
         match error.is_timeout() && self.totals.pages > 0 && self.is_timed_out() {
             true => self.incomplete(IncompleteReason::Timeout(self.timeout)),
@@ -222,19 +216,19 @@ impl PageTracker {
         }
     }
 
-    /// How many pages were read.
+    /// Returns the number of pages read.
     #[must_use]
     pub fn pages_read(&self) -> usize {
         self.totals.pages
     }
 
-    /// How many bytes were read, counted as they came over the wire.
+    /// Returns the number of bytes read, as counted on the wire.
     #[must_use]
     pub fn bytes_read(&self) -> usize {
         self.totals.bytes
     }
 
-    /// Counts the items, and whether any of them is new.
+    /// Counts the items, and tracks whether any of them is new.
     fn count_items<N: AsRef<str>>(&mut self, names: impl IntoIterator<Item = N>) {
         let before = (self.totals.items, self.names.len());
         for name in names {
@@ -244,7 +238,7 @@ impl PageTracker {
         if self.names.len() > before.1 {
             self.stale_pages = 0;
         } else if self.totals.items > before.0 {
-            // An empty page says nothing: servers that filter have them.
+            // Empty pages do not count: servers that filter send them.
             self.stale_pages += 1;
         }
     }
@@ -258,7 +252,7 @@ impl PageTracker {
     }
 }
 
-/// What was read of a list.
+/// The totals read from a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     pages: usize,
@@ -266,23 +260,23 @@ struct Totals {
     bytes: usize,
 }
 
-/// Why a list was not followed to its end, and how far it was.
+/// Why a list was not read to its end, and how much was read.
 #[derive(Debug)]
 pub(crate) struct IncompleteList(IncompleteReason, Totals);
 
 #[derive(Debug)]
 enum IncompleteReason {
-    /// More pages than these.
+    /// More than this many pages.
     Pages(usize),
-    /// More items than these.
+    /// More than this many items.
     Items(usize),
-    /// More bytes than these.
+    /// More than this many bytes.
     Bytes(usize),
     /// Not complete within this time.
     Timeout(Duration),
-    /// A cursor that had come before.
+    /// A repeated cursor.
     SameCursor,
-    /// Nothing new in so many pages.
+    /// No new items in this many pages.
     SameItems(usize),
 }
 

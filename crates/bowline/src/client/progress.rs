@@ -1,4 +1,4 @@
-//! Progress of a call, on its way to whoever listens.
+//! Progress reports of a call, and the channel that delivers them.
 
 use std::{
     collections::VecDeque,
@@ -13,21 +13,22 @@ use futures_core::Stream;
 use super::unfold::Unfold;
 use crate::proto::model::{Extra, ProgressParams};
 
-/// How many reports wait for a slow listener before the oldest go.
+/// The maximum number of reports buffered for a slow receiver. Beyond it the oldest are
+/// dropped.
 const MAX_BUFFERED: usize = 64;
 
-/// How many bytes these may have, unless it is one alone.
+/// The maximum size of the buffered reports, in bytes. A single report may exceed it.
 const MAX_BUFFERED_BYTES: usize = 256 * 1024;
 
-/// What a member of a report takes beside its text.
+/// The estimated overhead of a member of a report, in bytes.
 const MEMBER_OVERHEAD: usize = 64;
 
-/// A channel for the progress of a call; see
+/// Creates a channel for the progress of a call; see
 /// [`Call::on_progress`](super::Call::on_progress).
 ///
-/// It holds a few reports at most. A server that reports faster than you
-/// listen does not fill your memory: the oldest reports make room for the
-/// newest, and [`ProgressReceiver::lost`] tells how many have.
+/// The channel is bounded: if the server reports faster than you receive, the oldest
+/// reports are dropped in favor of the newest, and [`ProgressReceiver::lost`] returns
+/// how many.
 ///
 /// ```
 /// # use bowline::{Client, Error};
@@ -55,10 +56,10 @@ pub fn progress_channel() -> (ProgressSender, ProgressReceiver) {
     (sender, ProgressReceiver(shared))
 }
 
-/// Where the progress of a call is put in. See [`progress_channel`].
+/// The sending half of a [`progress_channel`].
 pub struct ProgressSender(Arc<Mutex<State>>);
 
-/// Where the progress of a call comes out. See [`progress_channel`].
+/// The receiving half of a [`progress_channel`].
 pub struct ProgressReceiver(Arc<Mutex<State>>);
 
 #[derive(Default)]
@@ -67,14 +68,14 @@ struct State {
     bytes: usize,
     lost: u64,
     senders: usize,
-    /// Nobody listens any more.
+    /// The receiver was dropped.
     is_closed: bool,
     waker: Option<Waker>,
 }
 
 impl ProgressSender {
-    /// Puts a report in. Gives whom to wake, once nothing is locked any more:
-    /// that is not our code.
+    /// Buffers a report. Returns the waker to call once no lock is held, because it
+    /// runs foreign code.
     #[must_use]
     pub(crate) fn send(&self, progress: ProgressParams) -> Option<Waker> {
         let mut state = lock(&self.0);
@@ -104,13 +105,13 @@ impl Drop for ProgressSender {
 }
 
 impl ProgressReceiver {
-    /// The next report, the oldest that is still there; `None` once all calls
-    /// have ended that report here.
+    /// Receives the oldest buffered report, or `None` once all calls that report here
+    /// have ended.
     pub async fn recv(&mut self) -> Option<ProgressParams> {
         poll_fn(|cx| self.poll_recv(cx)).await
     }
 
-    /// As [`recv`](Self::recv), for those who poll.
+    /// Polls for the next report; see [`recv`](Self::recv).
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<ProgressParams>> {
         let mut state = lock(&self.0);
         if let Some(next) = state.pop() {
@@ -123,14 +124,13 @@ impl ProgressReceiver {
         Poll::Pending
     }
 
-    /// How many reports were left out so far, because newer ones came before
-    /// they were taken.
+    /// Returns how many reports were dropped so far because newer ones arrived first.
     #[must_use]
     pub fn lost(&self) -> u64 {
         lock(&self.0).lost
     }
 
-    /// The same reports as a [`Stream`].
+    /// Converts the receiver into a [`Stream`].
     pub fn into_stream(self) -> impl Stream<Item = ProgressParams> + Send {
         Unfold::new(self, async |mut receiver| {
             let next = receiver.recv().await?;
@@ -166,7 +166,7 @@ impl State {
     }
 }
 
-/// The bytes of a report that a server can make as many as it likes.
+/// Estimates the memory used by the parts of a report whose size the server controls.
 fn size_estimate(progress: &ProgressParams) -> usize {
     let members = |extra: &Extra| -> usize {
         let members = extra.iter();
@@ -179,7 +179,7 @@ fn size_estimate(progress: &ProgressParams) -> usize {
     message + meta.map_or(0, |meta| members(meta.members())) + members(&progress.extra)
 }
 
-/// Wakes whoever listens, once nothing is locked any more.
+/// Wakes the receiver after releasing the lock.
 fn wake(mut state: MutexGuard<'_, State>) {
     let waker = state.waker.take();
     drop(state);
@@ -189,7 +189,7 @@ fn wake(mut state: MutexGuard<'_, State>) {
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // Nothing that holds the lock can panic halfway.
+    // No code panics while holding the lock with inconsistent state.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

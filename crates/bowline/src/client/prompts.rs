@@ -1,4 +1,4 @@
-//! Prompts: list them, get them.
+//! Listing and getting prompts.
 
 use super::{Call, Client, List};
 use crate::proto::model::{GetPromptParams, GetPromptResult, ListPromptsParams, Prompt};
@@ -10,13 +10,13 @@ pub struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    /// All prompts, page after page. Fails where the server has no prompts, a
-    /// page cannot be had, or the list does not end.
+    /// Lists all prompts, across all pages. Fails if the server has no prompts, a page
+    /// cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Prompt> {
         List::new::<ListPromptsParams>(self.client)
     }
 
-    /// Gets a prompt, filled in with arguments.
+    /// Gets a prompt, with its arguments filled in.
     pub fn get<K: Into<String>, V: Into<String>>(
         self,
         name: &str,

@@ -1,18 +1,18 @@
-//! What a call can end with: a result of the model, or one that is left alone.
+//! The result types of calls: typed, or raw JSON.
 
 use crate::proto::{
     jsonrpc::{DecodeError, RawJson, decode},
     model::ResultObject,
 };
 
-/// What a [`Call`](super::Call) can end with. It is implemented for every
-/// result of the model, and for [`Verbatim`].
+/// The result type of a [`Call`](super::Call). Implemented for every result type of the
+/// model, and for [`RawResult`].
 pub trait DecodeResult: Sized {
-    /// Decodes an answer.
+    /// Decodes a response.
     ///
     /// # Errors
     ///
-    /// Where the text does not have the shape of this answer.
+    /// Returns an error if the JSON does not match this type.
     fn decode(json: &[u8]) -> Result<Self, DecodeError>;
 }
 
@@ -22,7 +22,8 @@ impl<R: ResultObject> DecodeResult for R {
     }
 }
 
-/// A result as the server wrote it. See [`Client::raw`](super::Client::raw).
+/// A result as the server wrote it. See
+/// [`Client::request_raw`](super::Client::request_raw).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawResult(pub RawJson);
 

@@ -1,4 +1,4 @@
-//! Resources: list them, read them, hear of their changes.
+//! Listing, reading and subscribing to resources.
 
 use super::{Call, Client, List, Operation, Subscription};
 use crate::proto::model::{
@@ -13,14 +13,14 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// All resources, page after page. Fails where the server has no
-    /// resources, a page cannot be had, or the list does not end.
+    /// Lists all resources, across all pages. Fails if the server has no resources, a
+    /// page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Resource> {
         List::new::<ListResourcesParams>(self.client)
     }
 
-    /// All templates of resources, page after page. Fails where the server has
-    /// no resources, a page cannot be had, or the list does not end.
+    /// Lists all resource templates, across all pages. Fails if the server has no
+    /// resources, a page cannot be fetched, or the list exceeds a limit.
     pub fn templates(self) -> List<'a, ResourceTemplate> {
         List::new::<ListResourceTemplatesParams>(self.client)
     }
@@ -30,9 +30,9 @@ impl<'a> Resources<'a> {
         self.client.request(ReadResourceParams::new(uri))
     }
 
-    /// Asks to hear of changes to a resource, now and after reconnections, for
-    /// as long as the subscription is kept. Fails where the server refuses, or
-    /// has no subscriptions.
+    /// Subscribes to changes of a resource, now and after reconnections, until the
+    /// subscription is dropped. Fails if the server returns an error or does not
+    /// support subscriptions.
     pub fn subscribe(self, uri: &str) -> Operation<'a, Subscription> {
         let uri: Box<str> = uri.into();
         Operation::new(|options| Subscription::start(self.client, uri, options))

@@ -1,9 +1,9 @@
-//! The machine, the link and those who wait, behind one lock.
+//! The machine, the link and the waiting callers, behind one lock.
 //!
-//! Callers and the driver's task meet here. Whoever makes the machine say
-//! something carries it out at once, under the lock, which is held for as long
-//! as that takes and never across a wait. Code of the application's does not
-//! run under it: it may use the connection itself.
+//! Callers and the driver's task meet here. Whoever produces an output of the machine
+//! processes it immediately, under the lock, which is never held across an await.
+//! Application code does not run under the lock, because it may use the connection
+//! itself.
 
 use std::{
     future::Future,
@@ -39,18 +39,18 @@ use crate::{
     transport::{CloseTracker, Link, OutgoingFrame},
 };
 
-/// What callers and the driver share.
+/// State shared by callers and the driver.
 pub(crate) struct Shared {
     inner: Mutex<Inner>,
     origin: TokioInstant,
     pub(crate) host: Host,
     pub(crate) settings: Settings,
     pub(crate) health: watch::Sender<Health>,
-    /// What closed links still do.
+    /// The work that closed links still do.
     pub(crate) close_tracker: CloseTracker,
 }
 
-/// What those need to know who ask for more than one thing.
+/// Settings for operations of more than one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) timeouts: Timeouts,
@@ -61,41 +61,41 @@ pub(crate) struct Settings {
 pub(crate) struct Inner {
     pub(crate) machine: Connection,
     pub(crate) link: Option<(LinkId, Box<dyn Link>)>,
-    /// A link that the machine wants and nobody dials yet.
+    /// A link that the machine has requested and that is not being dialled yet.
     pub(crate) pending_dial: Option<PendingDial>,
-    /// A link that was given up while it was being dialled.
+    /// A link that was abandoned while it was being dialled.
     pub(crate) abandoned_dial: Option<LinkId>,
     /// When the machine wants to be woken.
     pub(crate) deadline: Option<Instant>,
     pub(crate) driver_waker: Option<Waker>,
     /// When the driver wakes by itself, at the latest.
     pub(crate) wakes_at: Option<Instant>,
-    /// The driver was woken to send calls, and others may be about to be made.
+    /// Whether the driver was woken to send calls and more calls may follow.
     pub(crate) is_batching: bool,
     pub(crate) ended: bool,
-    /// What the server of the link that was just hung up said last.
+    /// The end of the standard error of the server whose link was just closed.
     stderr_tail: Option<String>,
     waiters: CallMap<Waiter>,
     pub(super) completions: Completions,
     pub(super) observations: ObservationQueue<Observation>,
 }
 
-/// Somebody who waits for the end of a call.
+/// A caller that waits for the end of a call.
 pub(crate) struct Waiter {
     pub(crate) outcome: oneshot::Sender<Outcome>,
     pub(crate) progress: Option<ProgressSender>,
 }
 
 impl Waiter {
-    /// Tells it that the call has ended; first, that there is no more progress.
+    /// Completes the call, after closing its progress channel.
     pub(super) fn complete(self, outcome: Outcome) {
         drop(self.progress);
-        // A caller that is gone has cancelled the call already.
+        // A caller that is gone has already cancelled the call.
         let _ = self.outcome.send(outcome);
     }
 }
 
-/// A dial that the machine asked for.
+/// A dial that the machine requested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingDial {
     pub(crate) link: LinkId,
@@ -134,25 +134,25 @@ impl Shared {
         StateGuard::new(self, self.lock_inner())
     }
 
-    /// As [`lock`](Self::lock); nobody is told anything afterwards.
+    /// As [`lock`](Self::lock), but without deferred deliveries.
     pub(super) fn lock_inner(&self) -> MutexGuard<'_, Inner> {
-        // A panic under the lock would be a bug of ours; whoever comes next
-        // should still get an answer.
+        // A panic under the lock would be a bug of this crate; later callers should
+        // still get a response.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The machine's idea of now.
+    /// Returns the current time of the machine.
     pub(crate) fn now(&self) -> Instant {
         Instant::after_origin(self.origin.elapsed())
     }
 
-    /// The clock's idea of a moment of the machine's.
+    /// Converts a moment of the machine to the tokio clock.
     pub(crate) fn to_tokio(&self, moment: Instant) -> TokioInstant {
         self.origin + moment.since_origin()
     }
 
-    /// Does something to the machine, carries out what follows, and lets the
-    /// driver know.
+    /// Runs a command on the machine, processes its outputs, and wakes the driver if
+    /// needed.
     pub(crate) fn command<T>(
         self: &Arc<Self>,
         apply: impl FnOnce(&mut Connection, Instant) -> T,
@@ -165,7 +165,7 @@ impl Shared {
         result
     }
 
-    /// Makes a call for somebody who waits.
+    /// Starts a call for a waiter.
     pub(crate) fn call(
         self: &Arc<Self>,
         start: impl FnOnce(&mut Connection, Instant) -> CallId,
@@ -180,8 +180,8 @@ impl Shared {
         call
     }
 
-    /// Makes a call, at once. Its end can be waited for; giving up waiting
-    /// gives up the call.
+    /// Starts a call immediately and returns a future for its end. Dropping the future
+    /// cancels the call.
     pub(crate) fn request(
         self: &Arc<Self>,
         request: Request,
@@ -196,7 +196,7 @@ impl Shared {
         )
     }
 
-    /// As [`request`](Self::request), for whatever ends like a call of `method`.
+    /// As [`request`](Self::request), for anything that ends like a call of `method`.
     pub(crate) fn call_method(
         self: &Arc<Self>,
         method: &str,
@@ -221,7 +221,7 @@ impl Shared {
         }
     }
 
-    /// Carries out what the machine has to say.
+    /// Processes the outputs of the machine.
     pub(crate) fn drain_outputs(self: &Arc<Self>, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
@@ -266,15 +266,15 @@ impl Shared {
         }
     }
 
-    /// Ends it where nobody drives it any more: the driver's task panicked, or
-    /// its runtime is gone. Everybody who waits is answered.
+    /// Ends the connection when nothing drives it any more: the driver's task panicked,
+    /// or its runtime is gone. All waiting callers get a response.
     pub(crate) fn abandon(self: &Arc<Self>) {
         let now = self.now();
         let mut inner = self.lock();
         if inner.ended {
             return;
         }
-        // Dropped and not closed: closing may take a runtime.
+        // Dropped without closing: closing may need a runtime.
         inner.link = None;
         inner.machine.stop(now);
         self.drain_outputs(&mut inner, now);
@@ -297,7 +297,8 @@ impl Shared {
                 self.health
                     .send_modify(|health| health.opened(session, server));
             }
-            // The next attempt knows better and comes at once: no failure yet.
+            // The next attempt uses what this one learned and follows immediately: not
+            // a failure yet.
             Event::Disconnected {
                 retry_in: Some(Duration::ZERO),
                 ..
@@ -324,8 +325,8 @@ impl Inner {
         }
     }
 
-    /// Lets a call leave that was made: at once if it is the only one, else
-    /// together with those that are made meanwhile.
+    /// Sends a new call: immediately if it is the only one, else together with others
+    /// made in the meantime.
     fn flush_or_wake(&mut self) {
         if self.waiters.len() > 1 {
             self.is_batching = true;
@@ -335,7 +336,7 @@ impl Inner {
         self.wake_driver();
     }
 
-    /// Whether there is something to do that only the driver can.
+    /// Returns whether there is work that only the driver can do.
     fn needs_driver(&self) -> bool {
         let is_earlier = |deadline| self.wakes_at.is_none_or(|wake| deadline < wake);
         self.ended
@@ -344,7 +345,7 @@ impl Inner {
             || self.deadline.is_some_and(is_earlier)
     }
 
-    /// Says whether nothing is left to be sent.
+    /// Returns whether everything was sent.
     fn try_flush(&mut self) -> bool {
         match (&mut self.link, &self.driver_waker) {
             (Some((_, link)), Some(driver)) if link.can_flush_on_any_thread() => {
@@ -375,20 +376,19 @@ impl Inner {
         self.abandoned_dial = Some(link);
         if let Some((_, mut open_link)) = self.link.take_if(|(id, _)| *id == link) {
             self.stderr_tail = open_link.stderr_tail();
-            // What was said last, such as that a call is given up, leaves if
-            // that takes no waiting.
+            // Last frames, such as cancellations, are sent if that is possible without
+            // waiting.
             let _ = open_link.poll_flush(&mut Context::from_waker(Waker::noop()));
             open_link.close();
         }
         if self.machine.state() == ConnectionState::Closing {
-            // What becomes of the link is its own business from here on; there
-            // is nothing to wait for.
+            // The link finishes by itself from here; there is nothing to wait for.
             let cause = ConnectionErrorKind::Eof.into();
             self.machine.handle(now, Input::Down { link, cause });
         }
     }
 
-    /// Adds what the server said last to the cause for which it was hung up.
+    /// Adds the end of the server's standard error to the reason for closing the link.
     fn with_stderr_tail(&self, cause: ConnectionError) -> ConnectionError {
         match &self.stderr_tail {
             Some(tail) if cause.detail().is_none() => cause.with_detail(tail),
@@ -406,7 +406,7 @@ impl Inner {
     }
 }
 
-/// A call that was made. Dropping it before its end gives the call up.
+/// A call that was sent. Dropping it before its end cancels the call.
 pub(crate) struct PendingCall<'a> {
     shared: &'a Arc<Shared>,
     call: CallId,
@@ -424,7 +424,7 @@ impl Future for PendingCall<'_> {
             None => None,
         };
         self.receiver = None;
-        // The machine answers every call, and nobody else drops the sender.
+        // The machine completes every call, and nothing else drops the sender.
         let outcome = outcome.unwrap_or(Outcome::Failed(Failure::Shutdown));
         self.span.end(&outcome);
         Poll::Ready(outcome)

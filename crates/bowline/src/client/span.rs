@@ -1,10 +1,10 @@
-//! A span of `tracing` around each call, for those who subscribe.
+//! The `tracing` span of each call.
 
 use crate::proto::client::Outcome;
 
-/// The span of one call: what the caller's task does for it, and what that
-/// leads to. It has the target `bowline`, the name `request`, and the fields
-/// `client`, `method` and, in the end, `outcome`.
+/// The span of one call, which covers the caller's task and the work it causes. It has
+/// the target `bowline`, the name `request`, and the fields `client`, `method` and, at
+/// the end, `outcome`.
 pub(crate) struct CallSpan {
     #[cfg(feature = "tracing")]
     span: tracing::Span,
@@ -23,7 +23,7 @@ impl CallSpan {
         self.span.in_scope(work)
     }
 
-    /// Says how the call ended.
+    /// Records how the call ended.
     pub(crate) fn end(&self, outcome: &Outcome) {
         let outcome = match outcome {
             Outcome::Result(_) => "result",

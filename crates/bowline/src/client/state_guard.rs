@@ -1,4 +1,4 @@
-//! The lock on a connection, and who hears of what happened under it.
+//! The lock on a connection, and the wake-ups it defers.
 
 use std::{
     mem,
@@ -10,26 +10,25 @@ use std::{
 use super::shared::{Inner, Shared, Waiter};
 use crate::{client::Observation, proto::client::Outcome};
 
-/// What is shared, locked. Those whose calls end meanwhile, or make progress,
-/// are told when it is unlocked: they would only come and wait for the lock. So
-/// are those who look on, whose code is not ours and may use the connection
-/// itself.
+/// The locked shared state. Callers whose calls end or make progress in the meantime
+/// are woken after it is unlocked, because they would only wait for the lock. So are
+/// observers, which are foreign code and may use the connection itself.
 pub(crate) struct StateGuard<'a> {
-    // The order matters: first it is unlocked, then they are told.
+    // The field order matters: unlock first, then deliver.
     inner: MutexGuard<'a, Inner>,
     deferred: Deferred<'a>,
 }
 
-/// What is told afterwards. Dropping it does so.
+/// Work deferred until after the unlock. It runs on drop.
 struct Deferred<'a> {
     shared: &'a Shared,
     observations: Vec<Observation>,
-    // Dropped, and so told, after those who look on have been.
+    // Dropped, and so delivered, after the observations.
     completions: Completions,
 }
 
-/// Calls that have ended, and those who wait for them; and who waits for
-/// progress that has come. Dropping it tells them.
+/// Calls that have ended, with their waiters, and the wakers for progress reports.
+/// Dropping it wakes them.
 #[derive(Default)]
 pub(super) struct Completions {
     first: Option<(Waiter, Outcome)>,
@@ -87,13 +86,13 @@ impl Completions {
         self.first.is_none() && self.progress_wakers.is_empty()
     }
 
-    /// Has somebody woken for whom there is progress.
+    /// Adds the waker of a progress receiver.
     pub(super) fn push_waker(&mut self, waker: Option<Waker>) {
         self.progress_wakers.extend(waker);
     }
 
     pub(super) fn push(&mut self, waiter: Waiter, outcome: Outcome) {
-        // Most often there is one, and it takes no list to hold it.
+        // There is usually just one, which needs no allocation.
         match &mut self.first {
             none @ None => *none = Some((waiter, outcome)),
             Some(_) => self.others.push((waiter, outcome)),

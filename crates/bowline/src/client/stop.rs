@@ -1,4 +1,4 @@
-//! Stopping, with or without waiting for the server's end.
+//! Stopping, with or without waiting for the server to exit.
 
 use std::time::Duration;
 
@@ -6,24 +6,23 @@ use super::Client;
 use crate::{proto::client::Connection, transport::StopOutcome};
 
 impl Client {
-    /// Stops: every caller is answered at once, and the server is let go.
-    /// Waits until that is done, which takes a tenth of a second at most.
+    /// Stops the connection: every caller gets a response immediately, and the server
+    /// is released. Waits until that is done, which takes at most 100 ms by default.
     ///
-    /// What the server does then is not waited for: a child process may still
-    /// clean up, and the end of a session over HTTP may not have been told yet.
-    /// A program that ends now cuts both off; before its end it should use
-    /// [`stop_and_wait`](Self::stop_and_wait).
+    /// Does not wait for the server: a child process may still be cleaning up, and the
+    /// end of an HTTP session may not have been sent yet. If the program exits now,
+    /// both are cut off; use [`stop_and_wait`](Self::stop_and_wait) before exiting.
     pub async fn stop(&self) {
         self.shared().command(Connection::stop);
         let mut health = self.watch_health();
         let _ = health.wait_for(|health| health.ended).await;
     }
 
-    /// Stops, and waits for the server's end, for `limit` at most: until the
-    /// child process has cleaned up and ended, until the server has confirmed
-    /// the end of the session. What is not done by then is cut off at once.
+    /// Stops the connection and waits, for at most `limit`, until the child process has
+    /// exited or the server has confirmed the end of the session. Whatever has not
+    /// finished by then is terminated immediately.
     ///
-    /// Honest servers take milliseconds. The limit is for the others.
+    /// Well-behaved servers take milliseconds. The limit is for the others.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -31,7 +30,7 @@ impl Client {
     /// use bowline::transport::StopOutcome;
     ///
     /// if client.stop_and_wait(Duration::from_secs(5)).await == StopOutcome::Forcefully {
-    ///     eprintln!("the server did not end when it was asked to");
+    ///     eprintln!("the server did not exit in time and was killed");
     /// }
     /// # }
     /// ```

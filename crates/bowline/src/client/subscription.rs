@@ -1,4 +1,4 @@
-//! Hearing of the changes of one resource.
+//! Subscriptions to a resource.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::proto::{
     model::{EmptyResult, ResourceUpdatedParams, method},
 };
 
-/// The changes of one resource, for as long as this is kept. It survives
-/// reconnections; dropping it ends the subscription.
+/// A subscription to the changes of one resource. It survives reconnections and ends
+/// when it is dropped.
 #[derive(Debug)]
 #[must_use = "dropping a subscription ends it"]
 pub struct Subscription {
@@ -24,16 +24,16 @@ pub struct Subscription {
     guard: SubscriptionGuard,
 }
 
-/// What is known of a resource that is subscribed to.
+/// A change to a subscribed resource.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// It has changed, or one below it has.
+    /// The resource, or one below it, has changed.
     Updated(Box<ResourceUpdatedParams>),
-    /// It may have changed: the connection was down for a while, or changes
-    /// came faster than they were taken.
+    /// The resource may have changed: the connection was down for a while, or changes
+    /// arrived faster than they were received.
     Missed,
-    /// The server does not honour the subscription any more. Nothing follows.
+    /// The server no longer honors the subscription. No further changes follow.
     Lost,
 }
 
@@ -43,7 +43,7 @@ impl Subscription {
         uri: Box<str>,
         options: CallOptions,
     ) -> Result<Self, Error> {
-        // Listening comes first, so that no change falls between.
+        // Start receiving first, so no change is missed in between.
         let notifications = client.unsolicited_notifications();
         let guard = SubscriptionGuard::acquire(client, &uri);
         let shared = client.shared();
@@ -60,14 +60,14 @@ impl Subscription {
         })
     }
 
-    /// The resource.
+    /// Returns the URI of the resource.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.guard.uri
     }
 
-    /// The next change; `None` once the connection, or the subscription, is
-    /// over.
+    /// Returns the next change, or `None` once the connection or the subscription has
+    /// ended.
     pub async fn next(&mut self) -> Option<Change> {
         loop {
             match self.notifications.next().await? {
@@ -87,9 +87,9 @@ impl Subscription {
         }
     }
 
-    /// Ends the subscription and waits for the server to confirm. Does nothing
-    /// on the wire while others subscribe to the same resource. Fails where the
-    /// server refuses.
+    /// Ends the subscription and waits for the server to confirm. Sends nothing while
+    /// there are other subscriptions to the same resource. Fails if the server returns
+    /// an error.
     pub fn unsubscribe(self) -> Operation<'static, ()> {
         Operation::new(|options| self.unsubscribe_with(options))
     }
@@ -107,7 +107,7 @@ impl Subscription {
         call::decode_outcome::<EmptyResult>(&shared, method, pending_call.await).map(drop)
     }
 
-    /// The same changes as a [`Stream`].
+    /// Converts the subscription into a [`Stream`].
     pub fn into_stream(self) -> impl Stream<Item = Change> + Send {
         Unfold::new(self, async |mut subscription| {
             let next = subscription.next().await?;
@@ -115,8 +115,8 @@ impl Subscription {
         })
     }
 
-    /// Whether news of `uri` are news of the resource: the server may name one
-    /// below it.
+    /// Returns whether a change of `uri` concerns this resource: the server may name
+    /// one below it.
     fn matches_uri(&self, uri: &str) -> bool {
         let suffix = uri.strip_prefix(&*self.guard.uri);
         suffix.is_some_and(|rest| {
@@ -125,17 +125,16 @@ impl Subscription {
     }
 }
 
-/// How a resource is wanted.
+/// The subscribers of a resource.
 #[derive(Debug, Default)]
 pub(super) struct SubscriberCount {
-    /// By how many.
+    /// The number of subscribers.
     count: usize,
-    /// Whether the server was told.
+    /// Whether the server has been asked to subscribe.
     is_active: bool,
 }
 
-/// One of those who want a resource to be subscribed to. The last one to go
-/// ends the subscription.
+/// One subscriber of a resource. Dropping the last one ends the subscription.
 struct SubscriptionGuard {
     shared: Arc<Shared>,
     uri: Box<str>,
@@ -158,7 +157,7 @@ impl SubscriptionGuard {
         }
     }
 
-    /// Lets go; says whether the server should be told.
+    /// Releases the guard. Returns whether to unsubscribe from the server.
     fn release(&mut self) -> bool {
         if std::mem::replace(&mut self.released, true) {
             return false;
@@ -179,7 +178,7 @@ impl SubscriptionGuard {
 impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         if self.release() {
-            // Nobody waits for the answer.
+            // The response is not needed.
             let options = CallOptions::default();
             self.shared.command(|machine, now| {
                 machine.unsubscribe(now, &self.uri, options);

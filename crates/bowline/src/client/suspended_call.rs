@@ -1,4 +1,4 @@
-//! Calls that wait for answers which nobody at hand can give.
+//! Calls that are suspended until their questions are answered.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
 
@@ -9,21 +9,21 @@ use crate::proto::{
     model::{CallToolResult, Extra, InputRequests, InputRequiredResult, InputResponses, method},
 };
 
-/// One turn of a tool call that may have questions.
+/// The outcome of one round of a tool call that may have questions.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ToolCallOutcome {
-    /// The call is done.
+    /// The call is complete.
     Done(Box<CallToolResult>),
-    /// The server needs answers first.
+    /// The server needs answers to questions first.
     InputRequired(SuspendedCall),
 }
 
-/// A call that stands still until its questions are answered.
+/// A call that is suspended until its questions are answered.
 ///
-/// It can be written down as JSON, kept for as long as the server honours it,
-/// and gone on with from another process: what the server knows of the call is
-/// in it. Treat it as a secret.
+/// It can be serialized to JSON, stored for as long as the server accepts it, and
+/// resumed from another process: it contains all of the server's state of the call.
+/// Treat it as a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuspendedCall {
     params: Extra,
@@ -32,7 +32,7 @@ pub struct SuspendedCall {
 }
 
 impl SuspendedCall {
-    /// What the server wants to know, each question under its key. Answer all.
+    /// Returns the server's questions by key. Answer all of them.
     #[must_use]
     pub fn questions(&self) -> &InputRequests {
         &self.questions
@@ -55,7 +55,7 @@ impl SuspendedCall {
     }
 }
 
-/// Sorts the end of a call whose questions are handed back.
+/// Classifies the outcome of a call whose questions are returned to the caller.
 pub(crate) fn decode_outcome(
     client: &Client,
     members: &[u8],

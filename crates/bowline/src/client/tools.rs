@@ -1,4 +1,4 @@
-//! Tools: list them, call them.
+//! Listing and calling tools.
 
 use std::{
     future::{Future, IntoFuture},
@@ -24,14 +24,14 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// All tools, page after page. Fails where the server has no tools, a page
-    /// cannot be had, or the list does not end.
+    /// Lists all tools, across all pages. Fails if the server has no tools, a page
+    /// cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Tool> {
         List::new::<ListToolsParams>(self.client)
     }
 
-    /// Calls a tool. That the tool itself failed is part of the result; see
-    /// [`CallTool::into_typed`] for a stricter view.
+    /// Calls a tool. A failure of the tool itself is part of the result; use
+    /// [`CallTool::into_typed`] to get it as an error.
     pub fn call<A: Serialize>(self, name: &str, arguments: A) -> CallTool<'a> {
         CallTool {
             call: Call::new(self.client, method::TOOLS_CALL, request(name, &arguments)),
@@ -40,8 +40,8 @@ impl<'a> Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Goes on with a call that was parked, with the answers to all of its
-    /// questions. It may have more.
+    /// Resumes a suspended call with the answers to all of its questions. The server
+    /// may have further questions.
     pub fn resume(self, suspended: SuspendedCall, answers: &InputResponses) -> CallTool<'a> {
         let request = suspended.into_request(answers);
         CallTool {
@@ -53,7 +53,7 @@ impl<'a> Tools<'a> {
 fn request<A: Serialize>(name: &str, arguments: &A) -> Result<Request, EncodeError> {
     let arguments = Some(arguments);
     let mut message = OutgoingMessage::new(method::TOOLS_CALL, &ToolParams { name, arguments })?;
-    // What serialises to nothing, such as `()`, means that there are none.
+    // Arguments that serialize to null, such as `()`, are omitted.
     if message.members().ends_with(b"\"arguments\":null") {
         let without_arguments: ToolParams<'_, A> = ToolParams {
             name,
@@ -64,8 +64,8 @@ fn request<A: Serialize>(name: &str, arguments: &A) -> Result<Request, EncodeErr
     Ok(Request::from(message).for_tool(name))
 }
 
-/// The parameters of a tool call, written straight into the frame: arguments
-/// of the caller's own type need not become JSON twice.
+/// The parameters of a tool call, written directly into the frame so that arguments of
+/// the caller's type are serialized only once.
 struct ToolParams<'a, A> {
     name: &'a str,
     arguments: Option<&'a A>,
@@ -82,67 +82,66 @@ impl<A: Serialize> Serialize for ToolParams<'_, A> {
     }
 }
 
-/// A tool call that has not been made yet.
-#[must_use = "a call is made when it is awaited"]
+/// A tool call that has not been sent yet.
+#[must_use = "a call is only sent when it is awaited"]
 pub struct CallTool<'a> {
     call: Call<'a, CallToolResult>,
 }
 
 impl<'a> CallTool<'a> {
-    /// Gives the server this long to answer.
+    /// Sets how long the server may take to respond.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
     }
 
-    /// Waits for the connection, if it is down, within the time that the call
-    /// has. Otherwise such a call fails at once.
+    /// Waits for the connection if it is down, within the call's timeout. Otherwise
+    /// such a call fails immediately.
     pub fn wait_for_connection(self) -> Self {
         self.map_call(Call::wait_for_connection)
     }
 
-    /// Sends the call again if the connection falls while it is under way.
-    /// Only for tools that are harmless to call twice.
+    /// Sends the call again if the connection is lost before the response arrives. Only
+    /// for tools that are safe to call twice.
     pub fn repeat_if_lost(self) -> Self {
         self.map_call(Call::repeat_if_lost)
     }
 
-    /// Says whether the call needs the session, where you know better than the
-    /// server's list of tools. See [`Call::mode`].
+    /// Sets whether the call needs the session, overriding the server's list of tools.
+    /// See [`Call::mode`].
     pub fn mode(self, mode: ToolMode) -> Self {
         self.map_call(|call| call.mode(mode))
     }
 
-    /// Binds the call to a session: in any other it is refused, and nothing is
+    /// Binds the call to a session: in any other session it is rejected and nothing is
     /// sent. See [`Client::session`].
     pub fn in_session(self, session: SessionNumber) -> Self {
         self.map_call(|call| call.in_session(session))
     }
 
-    /// Hears of progress, through a [channel](super::progress_channel) that
-    /// closes when the call ends.
+    /// Sends progress reports to a [channel](super::progress_channel), which closes
+    /// when the call ends.
     pub fn on_progress(self, sender: ProgressSender) -> Self {
         self.map_call(|call| call.on_progress(sender))
     }
 
-    /// Lets every piece of progress start the time anew, up to `at_most` in
-    /// all.
+    /// Restarts the timeout on every progress report, up to a total of `max`.
     pub fn extend_timeout_on_progress(self, max: Duration) -> Self {
         self.map_call(|call| call.extend_timeout_on_progress(max))
     }
 
-    /// Sends this beside the parameters: a trace context, say, or what an
-    /// extension wants.
+    /// Sets the `_meta` of the request: a trace context, for example, or data for an
+    /// extension.
     pub fn meta(self, meta: Meta) -> Self {
         self.map_call(|call| call.meta(meta))
     }
 
-    /// Gives the call up when `signal` is ready, and tells the server so.
+    /// Cancels the call when `signal` completes, and notifies the server.
     pub fn cancel_on(self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
         self.map_call(|call| call.cancel_on(signal))
     }
 
-    /// Changes how the call is made, in ways that all calls share.
+    /// Changes the options that this call shares with all other calls.
     pub fn map_call(
         mut self,
         change: impl FnOnce(Call<'a, CallToolResult>) -> Call<'a, CallToolResult>,
@@ -151,28 +150,27 @@ impl<'a> CallTool<'a> {
         self
     }
 
-    /// Makes the call, and gives the server's questions back instead of asking
+    /// Sends the call, and returns the server's questions instead of passing them to
     /// the host, so that they can be answered later or elsewhere.
     ///
-    /// On revisions in which servers ask while the call is open, this is an
-    /// ordinary call.
+    /// In revisions where servers ask while the call is open, this is an ordinary call.
     ///
     /// # Errors
     ///
-    /// As for any call.
+    /// Fails as any call does.
     pub async fn suspend_on_input(self) -> Result<ToolCallOutcome, Error> {
         let (client, members) = (self.call.client(), self.call.members());
         let outcome = self.call.return_input_requests().outcome().await?;
         suspended_call::decode_outcome(client, &members, outcome)
     }
 
-    /// Makes the call and decodes its structured result; where there is none,
-    /// its text, as JSON.
+    /// Sends the call and decodes its structured result, or its text as JSON if there
+    /// is no structured result.
     ///
     /// # Errors
     ///
-    /// As for any call; also where the tool failed, or its result does not
-    /// have the shape of `T`.
+    /// Fails as any call does; also if the tool failed or its result does not
+    /// deserialize to `T`.
     pub async fn into_typed<T: DeserializeOwned>(self) -> Result<T, Error> {
         let result = self.await?.into_result()?;
         let json = match &result.structured_content {

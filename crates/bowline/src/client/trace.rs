@@ -1,4 +1,4 @@
-//! What happens inside, for `tracing`.
+//! Telemetry of clients as `tracing` events.
 //!
 //! Every event has the target `bowline`, a field `event` with its stable name,
 //! and a field `client` with the name of the client. Payloads never appear: no
@@ -16,7 +16,7 @@ use crate::{
     trace::{emit_event, micros},
 };
 
-/// Hands an observation to whoever subscribes to `tracing`.
+/// Emits an observation as a `tracing` event.
 // tidy: long table, one arm for each observation
 pub(crate) fn emit(observation: &Observation) {
     let (client, event, level) = (
@@ -72,7 +72,7 @@ pub(crate) fn emit(observation: &Observation) {
         }
         Telemetry::Transition { from, to, reason } => {
             let (from, to) = (from.as_str(), to.as_str());
-            // What the server wrote to stderr is its own business.
+            // The server's standard error is not included.
             let cause = reason.error().map(|cause| cause.kind().to_string());
             let reason = reason.as_str();
             emit_event!(level, event, client, from, to, reason, cause);
@@ -105,9 +105,9 @@ pub(crate) fn emit(observation: &Observation) {
     }
 }
 
-/// How much an observation matters, by who is to blame: what breaks the
-/// protocol is an error, what a network or a server does to a call is a
-/// warning, and what a caller did or was told is for information.
+/// Returns the level of an observation by who is responsible: protocol violations are
+/// errors, network and server failures of a call are warnings, and caller actions and
+/// notifications are informational.
 fn level_of(observation: &Telemetry) -> Level {
     match observation {
         Telemetry::RequestStop {
@@ -134,7 +134,7 @@ fn level_of(observation: &Telemetry) -> Level {
     }
 }
 
-/// How bad it is that the server refused.
+/// Returns the level for an error response with this code.
 fn level_of_code(code: i64) -> Level {
     match code {
         code::INTERNAL_ERROR | code::PARSE_ERROR | code::INVALID_REQUEST => Level::ERROR,
@@ -142,7 +142,7 @@ fn level_of_code(code: i64) -> Level {
     }
 }
 
-/// How bad it is that a call ended so.
+/// Returns the level for a call that ended for this reason.
 fn level_of_reason(reason: Reason) -> Level {
     match reason {
         Reason::OversizedFrame | Reason::InvalidResponse => Level::ERROR,

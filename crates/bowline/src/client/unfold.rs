@@ -1,4 +1,4 @@
-//! A stream out of a function that gives one item at a time.
+//! A stream made from a function that returns one item at a time.
 
 use std::{
     future::Future,
@@ -12,7 +12,7 @@ use crate::transport::BoxFuture;
 
 type Step<S, T> = BoxFuture<'static, Option<(T, S)>>;
 
-/// Asks `next` for an item and the state to ask with again, until it has none.
+/// Calls `next` for an item and the next state until it returns none.
 pub(crate) struct Unfold<S, T, F> {
     next: F,
     step: Option<Step<S, T>>,

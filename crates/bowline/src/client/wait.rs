@@ -1,4 +1,4 @@
-//! Waiting for a connection, but not for ever.
+//! Waiting for a connection, with a limit.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use tokio::{sync::watch, time::timeout};
 use super::{Client, Error, Health};
 use crate::proto::client::ConnectionState;
 
-/// How long to wait for a connection that is between two attempts, unless set.
+/// The default time to wait for a connection between two attempts.
 pub(crate) const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How soon a connection tries again whose attempt failed only because it did
-/// not know yet which era the server speaks.
+/// How soon the next attempt follows one that failed only because the server's era was
+/// not yet known.
 const IMMEDIATE_RETRY_WINDOW: Duration = Duration::from_millis(50);
 
-/// Waits until a session is open. An attempt that is under way is waited for
-/// until it has succeeded or failed, which the client's opening time bounds;
-/// the next attempt is waited for no longer than `patience`.
+/// Waits until a session is open. An attempt in progress is awaited until it succeeds
+/// or fails, which the client's opening timeout bounds; the next attempt is awaited for
+/// at most `max_wait`.
 ///
 /// # Errors
 ///
-/// Where that attempt fails, the next one is too far off, or the connection is
-/// over.
+/// Returns an error if that attempt fails, the next one is too far off, or the
+/// connection has ended.
 pub(crate) async fn wait_connected(client: &Client, max_wait: Duration) -> Result<(), Error> {
     let mut health = client.watch_health();
     let before = health.borrow_and_update().clone();
@@ -49,7 +49,7 @@ pub(crate) async fn wait_connected(client: &Client, max_wait: Duration) -> Resul
     }
 }
 
-/// Whether the next attempt follows at once.
+/// Returns whether the next attempt follows immediately.
 async fn retries_immediately(health: &mut watch::Receiver<Health>) -> bool {
     let retry = health.wait_for(|now| now.state != ConnectionState::Backoff);
     timeout(IMMEDIATE_RETRY_WINDOW, retry).await.is_ok()
@@ -61,11 +61,11 @@ async fn wait_attempt_end(health: &mut watch::Receiver<Health>, before: &Health)
         let failed = now.state == ConnectionState::Backoff && attempt_ended(before, now);
         failed || now.state == ConnectionState::Ready || now.ended
     };
-    // The client that the caller has keeps the sender alive.
+    // The caller's client keeps the sender alive.
     let _ = health.wait_for(is_done).await;
 }
 
-/// Whether something has ended since: an attempt, a session, the connection.
+/// Returns whether an attempt, a session or the connection has ended since `before`.
 fn attempt_ended(before: &Health, now: &Health) -> bool {
     now.ended
         || now.consecutive_failures > before.consecutive_failures

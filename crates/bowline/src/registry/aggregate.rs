@@ -1,4 +1,4 @@
-//! All servers as one: their tools listed together and called by name.
+//! All servers of a registry as one: their tools listed together and called by name.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// All servers as one.
+/// Operations across all servers.
 impl Registry {
-    /// The tools of all servers. Servers that cannot be reached do not keep the
-    /// others from being listed; servers without tools have none.
+    /// Lists the tools of all servers. Servers that cannot be reached do not keep the
+    /// others from being listed; servers without the tools capability contribute none.
     pub async fn tools(&self) -> Catalog {
         let names = self.names();
         let listings = names
@@ -26,7 +26,7 @@ impl Registry {
         let listings = Batch::new(listings).await;
         let mut catalog = Catalog::default();
         for (name, listing) in names.into_iter().zip(listings) {
-            // A server that was taken out meanwhile is not missing.
+            // A server that was removed in the meantime is not missing.
             if !matches!(listing, Err(RegistryError::Name(_))) {
                 catalog.add(name, listing);
             }
@@ -34,24 +34,24 @@ impl Registry {
         catalog
     }
 
-    /// The server and the tool that a name of the [`tools`](Self::tools) means.
-    /// The server is started if it is not there.
+    /// Resolves a name from [`tools`](Self::tools) to its server and tool. Starts the
+    /// server if it is not running.
     ///
     /// # Errors
     ///
-    /// Where the name does not say whose the tool is, or there is no such
-    /// server.
+    /// Returns an error if the name has no server part or the server is unknown.
     pub fn resolve<'n>(&self, name: &'n str) -> Result<(Client, &'n str), NameError> {
         let (server, tool) = name::split_qualified(name)?;
         Ok((self.client(server)?, tool))
     }
 
-    /// Calls a tool by its name among the [`tools`](Self::tools) of all
-    /// servers. The server is started and waited for if it is not there.
+    /// Calls a tool by its name in [`tools`](Self::tools). Starts the server if it is
+    /// not running, and waits for it.
     ///
     /// # Errors
     ///
-    /// Where there is no such server, it cannot be reached, or the call fails.
+    /// Returns an error if the server is unknown or cannot be reached, or if the call
+    /// fails.
     pub async fn call<A: Serialize>(
         &self,
         name: &str,
@@ -60,7 +60,7 @@ impl Registry {
         self.call_with(name, arguments, |call| call).await
     }
 
-    /// As [`call`](Self::call), in a way that `how` says.
+    /// As [`call`](Self::call), with options set by a function.
     ///
     /// # Errors
     ///
@@ -77,19 +77,20 @@ impl Registry {
         result.map_err(|error| RegistryError::failed(server, error))
     }
 
-    /// Reads a resource of a server, which is started and waited for if it is
-    /// not there. Past the cache; [`cached`](Self::cached) goes through it.
+    /// Reads a resource of a server. Starts the server if it is not running, and waits
+    /// for it. Bypasses the cache; [`cached_client`](Self::cached_client) uses it.
     ///
     /// # Errors
     ///
-    /// Where there is no such server, it cannot be reached, or the call fails.
+    /// Returns an error if the server is unknown or cannot be reached, or if the call
+    /// fails.
     pub async fn read(&self, server: &str, uri: &str) -> Result<ReadResourceResult, RegistryError> {
         let client = self.start(server).await?;
         let result = client.resources().read(uri).await;
         result.map_err(|error| RegistryError::failed(server, error))
     }
 
-    /// Calls several tools, of any servers; else as [`call`](Self::call).
+    /// Calls several tools of any servers. Otherwise as [`call`](Self::call).
     pub fn call_many<N: AsRef<str>, A: Serialize>(
         &self,
         calls: impl IntoIterator<Item = (N, A)>,
@@ -105,7 +106,7 @@ impl Registry {
         }))
     }
 
-    /// Reads several resources, given with the names of their servers; else as
+    /// Reads several resources, given with the names of their servers. Otherwise as
     /// [`read`](Self::read).
     pub fn read_many<S: AsRef<str>, U: AsRef<str>>(
         &self,

@@ -1,4 +1,4 @@
-//! Setting a registry up.
+//! The builder for registries.
 
 use std::{
     sync::{Arc, Mutex},
@@ -25,16 +25,16 @@ impl Default for RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Remembers lists and resources of all servers; see
-    /// [`cached`](Registry::cached).
+    /// Caches lists and resources of all servers; see
+    /// [`cached_client`](Registry::cached_client).
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// How long to wait for a server whose connection fell, until it is tried
-    /// again: 10 seconds, unless set. How long an attempt may take is the
+    /// Sets how long to wait for the next attempt to connect to a server whose
+    /// connection was lost: 10 seconds by default. How long an attempt may take is the
     /// client's [own setting](crate::client::ClientBuilder::opening_timeout).
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
@@ -42,7 +42,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// A registry without servers.
+    /// Creates a registry without servers.
     #[must_use]
     pub fn build(self) -> Registry {
         let shared = Shared {

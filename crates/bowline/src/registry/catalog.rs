@@ -1,24 +1,23 @@
-//! The tools of all servers, under names that say whose they are.
+//! The tools of all servers, under names qualified by their servers.
 
 use super::{RegistryError, qualified_name};
 use crate::proto::model::Tool;
 
-/// The tools of all servers, and which servers could not be asked.
+/// The tools of all servers, and the servers that could not be listed.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Catalog {
-    /// The tools, in the order of their servers' names, then of their own.
+    /// The tools, sorted by the names of their servers, then by their own.
     pub tools: Vec<CatalogTool>,
-    /// The servers that could not be asked, in the order of their names, and
-    /// why.
+    /// The servers that could not be listed, sorted by name, with the errors.
     pub unavailable: Vec<(Box<str>, RegistryError)>,
 }
 
-/// A tool, and whose it is.
+/// A tool and its server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CatalogTool {
-    /// The name by which the registry calls it: `server__tool`.
+    /// The qualified name, by which the registry calls the tool: `server__tool`.
     pub name: String,
     /// The server's name.
     pub server: Box<str>,
@@ -27,8 +26,7 @@ pub struct CatalogTool {
 }
 
 impl Catalog {
-    /// The tools as a model is shown them: under the names by which the
-    /// registry calls them.
+    /// Returns the tools under their qualified names, as they are shown to a model.
     #[must_use]
     pub fn into_tools(self) -> Vec<Tool> {
         let renamed = |tool_list: CatalogTool| {
@@ -39,7 +37,7 @@ impl Catalog {
         self.tools.into_iter().map(renamed).collect()
     }
 
-    /// Puts a server in, after those whose names come before.
+    /// Adds a server, keeping the order by name.
     pub(super) fn add(&mut self, server: Box<str>, tool_list: Result<Vec<Tool>, RegistryError>) {
         let mut tools = match tool_list {
             Ok(tools) => tools,

@@ -1,28 +1,28 @@
-//! What can go wrong with one of many servers.
+//! The error type of registries.
 
 use std::{fmt, sync::Arc};
 
 use super::NameError;
 use crate::client::Error;
 
-/// Why something asked of one of many servers did not succeed.
+/// Why an operation on a server of the registry failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// There is no such server, or no such name.
+    /// The server or the name is unknown.
     Name(NameError),
     /// The server could not be reached.
     Unavailable {
-        /// Which one.
+        /// The server's name.
         server: Box<str>,
-        /// Why.
+        /// The reason.
         error: Arc<Error>,
     },
-    /// The server was asked, without success.
+    /// The operation failed on the server.
     Failed {
-        /// Which one.
+        /// The server's name.
         server: Box<str>,
-        /// What came of it.
+        /// The reason.
         error: Arc<Error>,
     },
 }
@@ -38,7 +38,7 @@ impl RegistryError {
         Self::Failed { server, error }
     }
 
-    /// The server concerned, where there is one.
+    /// Returns the name of the server, if the error concerns one.
     #[must_use]
     pub fn server(&self) -> Option<&str> {
         match self {
@@ -47,7 +47,7 @@ impl RegistryError {
         }
     }
 
-    /// The error of the connection, where it is one.
+    /// Returns the client error, if there is one.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         match self {

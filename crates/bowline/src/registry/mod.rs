@@ -1,7 +1,7 @@
-//! Many servers under one roof.
+//! A registry of several servers.
 //!
-//! A [`Registry`] knows servers by name, starts each when it is first used, and
-//! gives their tools names that cannot collide: `server__tool`.
+//! A [`Registry`] knows servers by name, starts each when it is first used, and gives
+//! their tools names that cannot collide: `server__tool`.
 
 mod aggregate;
 mod builder;
@@ -35,7 +35,7 @@ use crate::{
 
 /// Named connections, started when they are first used.
 ///
-/// Cheap to clone; all clones are the same registry.
+/// Cheap to clone; all clones share the same registry.
 ///
 /// ```
 /// use bowline::{Client, registry::{Registry, ConnectionSummary}, transport::ChildProcess};
@@ -67,29 +67,29 @@ impl Default for Registry {
     }
 }
 
-/// Servers come, are used, and go.
+/// Adding, using and stopping servers.
 impl Registry {
-    /// A registry without servers and without a cache.
+    /// Creates a registry without servers and without a cache.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Settings for a registry.
+    /// Returns a builder with the default settings.
     #[must_use]
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder::default()
     }
 
-    /// Adds a server. `start` is told its name, and is called when the server
-    /// is first used, and again when it is used after it was
-    /// [stopped](Self::stop) or has ended. It may look into the registry, but
-    /// not for this connection, and must not wait:
-    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background) does not.
+    /// Adds a server. `connect` receives its name, and is called when the server is
+    /// first used, and again when it is used after it was [stopped](Self::stop) or has
+    /// ended. It may use the registry, but not this connection, and must not block:
+    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background)
+    /// does not.
     ///
     /// # Errors
     ///
-    /// Where the name is taken, or [cannot be one](NameError::Invalid).
+    /// Returns an error if the name is taken or [invalid](NameError::Invalid).
     pub fn add(
         &self,
         name: &str,
@@ -104,7 +104,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds a server without a name, and gives the one that it gets.
+    /// Adds a server without a name, and returns the name it was given.
     pub fn add_unnamed(
         &self,
         connect: impl Fn(&str) -> Client + Send + Sync + 'static,
@@ -118,13 +118,13 @@ impl Registry {
         name
     }
 
-    /// Takes a server out, and gives its connection, if it had been started.
-    /// Whoever has it may go on using it; it stops when the last has dropped
-    /// it.
+    /// Removes a server, and returns its connection if it had been started. Other
+    /// holders of the connection may keep using it; it stops when the last one is
+    /// dropped.
     ///
     /// # Errors
     ///
-    /// Where there is no server of this name.
+    /// Returns an error if the server is unknown.
     pub fn remove(&self, name: &str) -> Result<Option<Client>, NameError> {
         let mut servers = self.lock();
         let Some(mut server) = servers.remove(name) else {
@@ -134,13 +134,13 @@ impl Registry {
         Ok(server.take_slot().and_then(|slot| slot.close()))
     }
 
-    /// The names of all servers, in order.
+    /// Returns the names of all servers, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<Box<str>> {
         self.lock().keys().cloned().collect()
     }
 
-    /// How all servers are doing, in the order of their names. Starts none.
+    /// Returns the status of all servers, sorted by name. Starts none of them.
     #[must_use]
     pub fn status(&self) -> Vec<ServerStatus> {
         let servers = self.lock();
@@ -148,29 +148,28 @@ impl Registry {
         servers.map(|(name, server)| server.status(name)).collect()
     }
 
-    /// The connection to a server, which is started if it is not there. It may
-    /// not be open yet; see [`start`](Self::start).
+    /// Returns the connection to a server, starting it if it is not running. The
+    /// session may not be open yet; see [`start`](Self::start).
     ///
     /// # Errors
     ///
-    /// Where there is no server of this name.
+    /// Returns an error if the server is unknown.
     pub fn client(&self, name: &str) -> Result<Client, NameError> {
         loop {
-            // Where it was stopped meanwhile, it is started anew.
+            // If it was stopped in the meantime, it is started again.
             if let Some(client) = self.slot(name)?.start(name) {
                 return Ok(client);
             }
         }
     }
 
-    /// The connection to a server with the registry's cache, which all
-    /// servers share; where there is none, with one of its own. The server is
-    /// started if it is not there, and waited for when something has to be
-    /// asked.
+    /// Returns the connection to a server with the registry's cache, which all servers
+    /// share, or with a separate cache if the registry has none. Starts the server if
+    /// it is not running, and waits for it when a request has to be sent.
     ///
     /// # Errors
     ///
-    /// Where there is no server of this name.
+    /// Returns an error if the server is unknown.
     pub fn cached_client(&self, name: &str) -> Result<CachedClient, NameError> {
         loop {
             let cached = self.slot(name)?.cached(name, self.shared.cache.as_ref());
@@ -180,13 +179,11 @@ impl Registry {
         }
     }
 
-    /// Starts a server, if it is not there, and waits until its session is
-    /// open.
+    /// Starts a server if it is not running, and waits until its session is open.
     ///
     /// # Errors
     ///
-    /// Where there is no server of this name, or an attempt to connect to it
-    /// fails.
+    /// Returns an error if the server is unknown or an attempt to connect to it fails.
     pub async fn start(&self, name: &str) -> Result<Client, RegistryError> {
         let client = self.client(name)?;
         match crate::client::wait::wait_connected(&client, self.shared.connect_timeout).await {
@@ -199,7 +196,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Where there is no server of this name.
+    /// Returns an error if the server is unknown.
     pub async fn stop(&self, name: &str) -> Result<(), NameError> {
         if let Some(client) = self.take_client(name)? {
             client.stop().await;
@@ -207,12 +204,12 @@ impl Registry {
         Ok(())
     }
 
-    /// Stops a server, and waits for its end, for `limit` at most, as
+    /// Stops a server and waits for it to exit, for at most `limit`, as
     /// [`Client::stop_and_wait`] does.
     ///
     /// # Errors
     ///
-    /// Where there is no server of this name.
+    /// Returns an error if the server is unknown.
     pub async fn stop_and_wait(
         &self,
         name: &str,
@@ -224,7 +221,7 @@ impl Registry {
         }
     }
 
-    /// Stops all servers, together.
+    /// Stops all servers concurrently.
     pub async fn stop_all(&self) {
         let clients = self.take_all_clients();
         let count = clients.len();
@@ -234,8 +231,8 @@ impl Registry {
         Batch::new(stops).max_concurrent(count).await;
     }
 
-    /// Stops all servers, together, and waits for their end, for `limit` at
-    /// most, as [`Client::stop_and_wait`] does.
+    /// Stops all servers concurrently and waits for them to exit, for at most `limit`,
+    /// as [`Client::stop_and_wait`] does.
     pub async fn stop_all_and_wait(&self, limit: Duration) -> StopOutcome {
         let clients = self.take_all_clients();
         let count = clients.len();
@@ -247,7 +244,7 @@ impl Registry {
 }
 
 impl Registry {
-    /// Takes a server's connection out, if there is one.
+    /// Removes a server's connection, if there is one.
     fn take_client(&self, name: &str) -> Result<Option<Client>, NameError> {
         let mut servers = self.lock();
         let slot = match servers.get_mut(name) {
@@ -265,7 +262,7 @@ impl Registry {
         slots.iter().filter_map(|slot| slot.close()).collect()
     }
 
-    /// Where a server's connection is, or will be.
+    /// Returns the slot of a server's current or next connection.
     fn slot(&self, name: &str) -> Result<Arc<Slot>, NameError> {
         let mut servers = self.lock();
         match servers.get_mut(name) {

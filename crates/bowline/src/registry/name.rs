@@ -1,35 +1,35 @@
-//! Names of servers, and of tools that say whose they are.
+//! Names of servers, and qualified names of tools.
 
 use std::fmt;
 
-/// What stands between a server's name and its tool's.
+/// The separator between the names of a server and its tool.
 pub(super) const SEPARATOR: &str = "__";
 
 /// Why a name cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameError {
-    /// There is a server of this name already.
+    /// The name is already taken by another server.
     Taken(Box<str>),
-    /// There is no server of this name.
+    /// The server is unknown.
     Unknown {
         /// The name.
         name: Box<str>,
-        /// The one that is most like it, if any is.
+        /// The most similar known name, if any is similar.
         similar: Option<Box<str>>,
-        /// The names that there are.
+        /// The known names.
         known: Vec<Box<str>>,
     },
-    /// Not a name for a server: those have letters and digits of ASCII, `-`,
-    /// `.` and `_`, but neither two `_` in a row nor one at the end, so that
-    /// the first `__` in a tool's name is what ends the server's.
+    /// Not a valid server name. Names consist of ASCII letters and digits, `-`, `.` and
+    /// `_`, but contain no `__` and do not end with `_`, so the first `__` in a
+    /// qualified name ends the server's name.
     Invalid(Box<str>),
-    /// Not the name of a tool as `server__tool`.
+    /// Not a qualified tool name (`server__tool`).
     Unqualified(Box<str>),
 }
 
 impl NameError {
-    /// There is no server `name` among those `known`.
+    /// Creates the error for a `name` that is not among `known`.
     pub(super) fn unknown<'n>(name: &str, known: impl Iterator<Item = &'n Box<str>>) -> Self {
         let known: Vec<Box<str>> = known.cloned().collect();
         Self::Unknown {
@@ -40,7 +40,7 @@ impl NameError {
     }
 }
 
-/// The name of a server's tool among those of all servers.
+/// Returns the qualified name of a server's tool.
 ///
 /// ```
 /// use bowline::registry::qualified_name;
@@ -52,7 +52,7 @@ pub fn qualified_name(server: &str, tool: &str) -> String {
     format!("{server}{SEPARATOR}{tool}")
 }
 
-/// The two halves of a [qualified] name.
+/// Splits a [qualified](qualified_name) name into server and tool.
 pub(super) fn split_qualified(name: &str) -> Result<(&str, &str), NameError> {
     match name.split_once(SEPARATOR) {
         Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok((server, tool)),
@@ -60,7 +60,7 @@ pub(super) fn split_qualified(name: &str) -> Result<(&str, &str), NameError> {
     }
 }
 
-/// Whether a server may be called this.
+/// Checks that a server may have this name.
 pub(super) fn check_server_name(name: &str) -> Result<(), NameError> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     let is_valid = !name.is_empty() && name.chars().all(is_allowed);
@@ -99,7 +99,7 @@ impl fmt::Display for NameError {
 
 impl std::error::Error for NameError {}
 
-/// The name that was probably meant: at most a third of it mistyped.
+/// Returns the name that was probably meant: at most a third of it is mistyped.
 fn most_similar<'k>(name: &str, known: &'k [Box<str>]) -> Option<&'k str> {
     let distances = known.iter().map(|known| (distance(name, known), known));
     let similar = distances.filter(|(distance, known)| *distance <= (known.len() / 3).max(1));
@@ -108,8 +108,7 @@ fn most_similar<'k>(name: &str, known: &'k [Box<str>]) -> Option<&'k str> {
         .map(|(_, known)| &**known)
 }
 
-/// How many letters must be put in, left out or replaced to get from one name
-/// to the other; upper and lower case are the same.
+/// Returns the case-insensitive edit distance between two names.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,4 +1,4 @@
-//! One server of many: how it is started, and what runs of it.
+//! One server of a registry: how it is started, and its connection.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -14,24 +14,24 @@ use crate::{
 
 type ConnectFn = dyn Fn(&str) -> Client + Send + Sync;
 
-/// A server that the registry knows.
+/// A server of the registry.
 pub(super) struct Server {
     connect: Arc<ConnectFn>,
     slot: Option<Arc<Slot>>,
-    /// Why the connection before the present one fell last, and when.
+    /// Why and when the connection before the current one was last lost.
     last_error: Option<(ConnectionError, SystemTime)>,
 }
 
-/// The place of one connection, which is filled once, by whoever comes first.
+/// The slot of one connection, which is filled once, by the first caller.
 ///
-/// The registry is not locked while that happens: what starts a client is the
-/// application's, and may want to look into the registry.
+/// The registry is not locked while that happens: the function that starts a client is
+/// application code and may use the registry.
 pub(super) struct Slot {
     connect: Arc<ConnectFn>,
     client: OnceLock<Client>,
     cached: OnceLock<CachedClient>,
-    /// Whether it was taken out of the registry. Locked while a client is
-    /// started: it is in the registry then, or is not started.
+    /// Whether the slot was removed from the registry. Locked while a client is
+    /// started, so a client is only started in a slot that is in the registry.
     is_closed: Mutex<bool>,
 }
 
@@ -44,7 +44,7 @@ impl Server {
         }
     }
 
-    /// The place of the present connection; a new one if that has ended.
+    /// Returns the slot of the current connection, or a new one if that has ended.
     pub(super) fn slot(&mut self) -> Arc<Slot> {
         if self.slot.as_ref().is_some_and(|slot| slot.has_ended()) {
             self.take_slot();
@@ -61,8 +61,7 @@ impl Server {
         Arc::clone(slot)
     }
 
-    /// Takes the present connection out, which is then to be
-    /// [closed](Slot::close).
+    /// Removes the current slot, which the caller must [close](Slot::close).
     pub(super) fn take_slot(&mut self) -> Option<Arc<Slot>> {
         let slot = self.slot.take()?;
         let last_error = slot
@@ -82,20 +81,20 @@ impl Server {
 }
 
 impl Slot {
-    /// The connection, if it was started.
+    /// Returns the connection, if it was started.
     pub(super) fn client(&self) -> Option<&Client> {
         self.client.get()
     }
 
-    /// The connection, which is started if it is not there. `None` where the
-    /// registry has let go of this place: nobody would stop what is started.
+    /// Returns the connection, starting it if necessary. `None` if the slot was removed
+    /// from the registry, because nothing would stop the connection.
     pub(super) fn start(&self, name: &str) -> Option<Client> {
         let is_closed = self.lock_closed();
         let client = || self.client.get_or_init(|| (self.connect)(name)).clone();
         (!*is_closed).then(client)
     }
 
-    /// The connection with a cache, started if it is not there. `None` as for
+    /// Returns the connection with a cache, starting it if necessary. `None` as for
     /// [`start`](Self::start).
     pub(super) fn cached(&self, name: &str, cache: Option<&Cache>) -> Option<CachedClient> {
         let client = self.start(name)?;
@@ -103,16 +102,16 @@ impl Slot {
         Some(self.cached.get_or_init(wrap).clone())
     }
 
-    /// Lets nobody start it any more. Gives the connection, if it was started;
-    /// where that is just happening, waits for it. The registry must not be
-    /// locked: what starts a client may look into it.
+    /// Prevents further starts, and returns the connection if it was started; waits for
+    /// a start in progress. The registry must not be locked, because the function that
+    /// starts a client may use it.
     pub(super) fn close(&self) -> Option<Client> {
         *self.lock_closed() = true;
         self.client().cloned()
     }
 
     fn lock_closed(&self) -> MutexGuard<'_, bool> {
-        // What starts a client may panic, and has not started one then.
+        // The function that starts a client may panic, and has then started none.
         self.is_closed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

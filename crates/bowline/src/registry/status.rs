@@ -1,4 +1,4 @@
-//! How the servers are doing, in brief.
+//! The status of the servers of a registry.
 
 use std::{fmt, time::SystemTime};
 
@@ -7,32 +7,32 @@ use crate::{
     proto::client::{ConnectionError, ConnectionState},
 };
 
-/// How one server is doing.
+/// The status of one server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerStatus {
-    /// Its name.
+    /// The server's name.
     pub name: Box<str>,
-    /// In a word.
+    /// The status in one word.
     pub summary: ConnectionSummary,
-    /// Why its connection fell last, if it ever did.
+    /// Why its connection was last lost, if it ever was.
     pub last_error: Option<ConnectionError>,
-    /// When that was, by the clock on the wall.
+    /// When that happened, in wall-clock time.
     pub last_error_at: Option<SystemTime>,
-    /// How many of its resources are remembered.
+    /// The number of its cached resources.
     pub cached_resources: usize,
-    /// The whole story; `None` if it was not started.
+    /// The full health; `None` if the server was not started.
     pub health: Option<Health>,
 }
 
-/// How a server is doing, in a word.
+/// The status of a server in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConnectionSummary {
     /// A session is open.
     Connected,
-    /// It was not started, is being started, or was stopped.
+    /// Not started, starting, or stopped.
     Disconnected,
-    /// Its connection fell or did not come up, and is not back yet.
+    /// The connection was lost or could not be established, and is not back yet.
     Error,
 }
 
@@ -64,7 +64,7 @@ impl ServerStatus {
 }
 
 impl ConnectionSummary {
-    /// The word for this health.
+    /// Summarizes a health.
     #[must_use]
     pub fn from_health(health: &Health) -> Self {
         match health.state {
