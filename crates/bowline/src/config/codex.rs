@@ -1,5 +1,4 @@
-//! Reading Codex's configuration, which is TOML and takes every string by its
-//! word.
+//! Reading Codex's configuration, which is TOML and has no references.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,10 +19,10 @@ use super::{
 };
 use crate::proto::client::Timeouts;
 
-/// The table under which servers stand.
+/// The table of servers.
 const SERVERS: &str = "mcp_servers";
 
-/// Reads the text of a file.
+/// Parses the text of a file.
 pub(super) fn parse(source: &str, loader: &Loader) -> ServersFile {
     let text = source.strip_prefix('\u{feff}').unwrap_or(source);
     let root = match DeTable::parse(text) {
@@ -32,7 +31,7 @@ pub(super) fn parse(source: &str, loader: &Loader) -> ServersFile {
             let at = error
                 .span()
                 .map(|span| Position::from_offset(text, span.start));
-            // The parser lists what it would have taken on lines of their own.
+            // The parser lists the expected tokens on further lines.
             let message = error.message().lines().next().unwrap_or_default();
             return ServersFile::from_problem(at, ProblemKind::Toml(message.to_owned()));
         }
@@ -68,7 +67,7 @@ pub(super) fn parse(source: &str, loader: &Loader) -> ServersFile {
     file
 }
 
-/// The names of the servers in a text, also of those that cannot be used.
+/// Returns the names of the servers in a text, including unusable ones.
 pub(super) fn names(source: &str) -> Vec<String> {
     let text = source.strip_prefix('\u{feff}').unwrap_or(source);
     let Ok(root) = DeTable::parse(text) else {
@@ -83,14 +82,14 @@ pub(super) fn names(source: &str) -> Vec<String> {
     }
 }
 
-/// A server's entry, not read yet.
+/// A server's entry, not parsed yet.
 struct TomlEntry<'a> {
     name: &'a str,
     offset: usize,
     value: &'a DeValue<'a>,
 }
 
-/// The entries as they stand in the file: the table itself is sorted by name.
+/// Returns the entries in file order: the table itself is sorted by name.
 fn sorted_by_offset<'a>(entries: &'a DeTable<'a>) -> Vec<TomlEntry<'a>> {
     let mut entries: Vec<_> = entries.iter().map(to_entry).collect();
     entries.sort_by_key(|entry| entry.offset);
@@ -210,7 +209,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// Headers whose values are those of variables.
+    /// Reads headers whose values are those of variables.
     fn headers_from_variables(&self, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
         let base_path = fields.path("env_http_headers");
         let names = self.headers("env_http_headers", fields);
@@ -251,8 +250,8 @@ fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
     })
 }
 
-/// The same value as JSON, in which entries are read. What JSON has no words
-/// for is a string.
+/// Converts a value to JSON, from which entries are read. Values that JSON cannot
+/// represent become strings.
 fn to_json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::from(text.as_ref()),

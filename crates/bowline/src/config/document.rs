@@ -1,4 +1,4 @@
-//! Changing a configuration's text, and leaving alone what is not changed.
+//! Editing the text of a configuration while preserving its formatting.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::{
     sections::{Members, SERVERS, Sections},
 };
 
-/// How deep members are indented where the text does not show it.
+/// The default indentation, if the text does not show one.
 const INDENT: &str = "  ";
 
-/// The text of a configuration in JSON, in which servers can be added and
-/// removed. Comments, order and layout of the rest stay as they are.
+/// The text of a JSON configuration in which servers can be added and removed.
+/// Comments, order and layout of the rest are preserved.
 ///
 /// ```
 /// use bowline::config::ConfigDocument;
@@ -40,12 +40,12 @@ pub struct ConfigDocument {
 }
 
 impl ConfigDocument {
-    /// A configuration that is there. An empty text is one without servers.
+    /// Parses an existing configuration. An empty text is one without servers.
     ///
     /// # Errors
     ///
-    /// Where the text is not JSON, or does not hold what a configuration holds:
-    /// then it is not clear what a change would do.
+    /// Returns an error if the text is not JSON or does not have the structure of a
+    /// configuration, because the effect of a change would be unclear.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let text = if jsonc::strip(text).trim().is_empty() {
             format!("{}{{}}\n", text.trim_start_matches('\u{feff}'))
@@ -59,27 +59,26 @@ impl ConfigDocument {
         })
     }
 
-    /// The names of the servers, in their order.
+    /// Returns the names of the servers, in order.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The text as it is now.
+    /// Returns the current text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Adds a server after the others, or puts another entry in the place of
-    /// the one that it has. `entry` is JSON; it is indented as its
-    /// surroundings are.
+    /// Adds a server after the others, or replaces the entry of an existing one.
+    /// `entry` is JSON; it is indented to match its surroundings.
     ///
     /// # Errors
     ///
-    /// Where `entry` is not JSON, or the text would have two servers of this
-    /// name: programs do not agree on which of two counts. Nothing is changed
-    /// then.
+    /// Returns an error if `entry` is not JSON, or if the text would have two servers
+    /// of this name, because programs do not agree on which one counts. The text is
+    /// then unchanged.
     pub fn insert(&mut self, name: &str, entry: &str) -> Result<(), Problem> {
         let text = match servers_in(&self.text)? {
             Some(servers) => servers.with_member(name, entry),
@@ -96,11 +95,12 @@ impl ConfigDocument {
         Ok(())
     }
 
-    /// Removes a server. Says whether there was one.
+    /// Removes a server. Returns whether it existed.
     ///
     /// # Errors
     ///
-    /// Where the text without it would make no sense. Nothing is changed then.
+    /// Returns an error if the text without it would be invalid. The text is then
+    /// unchanged.
     pub fn remove(&mut self, name: &str) -> Result<bool, Problem> {
         let servers = servers_in(&self.text)?;
         let Some(text) = servers.and_then(|servers| servers.without_member(name)) else {
@@ -111,7 +111,7 @@ impl ConfigDocument {
     }
 }
 
-/// An object in a text, with the places of its members.
+/// An object in a text, with the positions of its members.
 struct Object<'a> {
     text: &'a str,
     /// From brace to brace.
@@ -134,7 +134,7 @@ fn root(text: &str) -> Result<Object<'_>, Problem> {
     Object::find(text, &stripped, root).ok_or_else(|| not_an_object("", root))
 }
 
-/// The object whose members are the servers, if there is one.
+/// Finds the object whose members are the servers.
 fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
     let root = root(text)?;
     let is_servers = |member: &&Member| SERVERS.contains(&member.key.as_str());
@@ -143,7 +143,7 @@ fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
     };
     let stripped = jsonc::strip(text);
     let position = member.value.clone();
-    // It was read as part of the whole.
+    // It was already parsed as part of the whole.
     let servers: &RawValue = serde_json::from_str(&stripped[position]).unwrap_or(RawValue::NULL);
     let found = Object::find(text, &stripped, servers);
     found
@@ -151,11 +151,11 @@ fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
         .ok_or_else(|| not_an_object(&member.key, servers))
 }
 
-/// Refuses a text in which a server stands twice: in one section, or in two.
+/// Rejects a text in which a server appears twice, in one section or in two.
 fn check_unique(text: &str, name: &str) -> Result<(), Problem> {
     let stripped = jsonc::strip(text);
     let mut report = Report::default();
-    // It was read before.
+    // It was already parsed.
     let root: &RawValue = serde_json::from_str(&stripped).unwrap_or(RawValue::NULL);
     let sections = Sections::find(root, None, &mut report);
     let is_duplicate = |problem: &Problem| problem.kind == ProblemKind::DuplicateKey;
@@ -185,8 +185,8 @@ fn not_an_object(path: &str, value: &RawValue) -> Problem {
 }
 
 impl<'a> Object<'a> {
-    /// Finds the members of a part of the stripped text, whose bytes stand
-    /// where those of the text do.
+    /// Finds the members of an object in the stripped text, whose byte offsets are
+    /// those of the original text.
     fn find(text: &'a str, stripped: &str, object: &RawValue) -> Option<Self> {
         let offset = |part: &str| part.as_ptr().addr() - stripped.as_ptr().addr();
         let found: Members<'_> = serde_json::from_str(object.get()).ok()?;
@@ -214,7 +214,7 @@ impl<'a> Object<'a> {
             .collect()
     }
 
-    /// The text with a member added, or with another value for it.
+    /// Returns the text with a member added or its value replaced.
     fn with_member(&self, key: &str, value: &str) -> String {
         if let Some(member) = self.members.iter().find(|member| member.key == key) {
             let value = indented(value, indentation(self.text, member.start));
@@ -257,14 +257,14 @@ impl<'a> Object<'a> {
         self.spliced(&[(inside, added)])
     }
 
-    /// The text without a member, if it is there.
+    /// Returns the text without a member, if it exists.
     fn without_member(&self, key: &str) -> Option<String> {
         let at = self.members.iter().position(|member| member.key == key)?;
         let member = &self.members[at];
         let comma = trailing_comma(self.text, member.value.end);
         let before = at.checked_sub(1).map(|before| &self.members[before]);
         let mut changes = Vec::new();
-        // Without a comma after it, the one before it would be too many.
+        // Without a comma after it, the one before it must go.
         if let (None, Some(before)) = (comma, before) {
             let comma = trailing_comma(self.text, before.value.end);
             changes.extend(comma.map(|comma| (comma..comma + 1, String::new())));
@@ -273,7 +273,7 @@ impl<'a> Object<'a> {
         let mut start = member.start;
         let line = end_of_line(self.text, end);
         if self.is_line_start(start) && self.text[line..].starts_with(['\n', '\r']) {
-            // The whole line goes, with the break before it.
+            // Remove the whole line, including the line break before it.
             start = self.text[..start].trim_end_matches([' ', '\t']).len();
             start -= usize::from(start > 0);
             start -= usize::from(self.text[..start].ends_with('\r'));
@@ -290,7 +290,7 @@ impl<'a> Object<'a> {
         before.ends_with('\n')
     }
 
-    /// The text with pieces of it replaced, in the order in which they stand.
+    /// Returns the text with ranges replaced, which must be in ascending order.
     fn spliced(&self, changes: &[(Range<usize>, String)]) -> String {
         let mut out = String::with_capacity(self.text.len());
         let mut at = 0;
@@ -304,7 +304,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Where the comma stands that follows a value, behind blanks and comments.
+/// Returns the position of the comma after a value, skipping white space and comments.
 fn trailing_comma(text: &str, mut at: usize) -> Option<usize> {
     while let Some(length) = jsonc::blank_length(&text[at..]) {
         at += length;
@@ -312,8 +312,7 @@ fn trailing_comma(text: &str, mut at: usize) -> Option<usize> {
     text[at..].starts_with(',').then_some(at)
 }
 
-/// The end of the line, if nothing but blanks and comments come before it; else
-/// `at` itself.
+/// Returns the end of the line if only white space and comments precede it, else `at`.
 fn end_of_line(text: &str, at: usize) -> usize {
     let mut end = at;
     loop {
@@ -328,7 +327,7 @@ fn end_of_line(text: &str, at: usize) -> usize {
     }
 }
 
-/// The blanks that the line of a place begins with.
+/// Returns the indentation of the line at a position.
 fn indentation(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = &text[start..at];
@@ -336,7 +335,7 @@ fn indentation(text: &str, at: usize) -> &str {
     &line[..blanks]
 }
 
-/// The lines after the first, moved to the right.
+/// Indents all lines after the first.
 fn indented(text: &str, indent: &str) -> String {
     text.trim().replace('\n', &format!("\n{indent}"))
 }

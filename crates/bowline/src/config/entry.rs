@@ -7,27 +7,27 @@ use super::{
     env_file, expand::Expander, fields::Fields, overrides::VariablePrefixes, report::member_path,
 };
 
-/// The keys that say what kind of server it is.
+/// The keys for the type of server.
 const KIND_KEYS: &[&str] = &["type", "transport", "transportType"];
-/// What to say where the kind is none that is known.
+/// The message for an unknown type.
 pub(super) const KNOWN_TYPES: &str = "the types are stdio, http, streamable-http and sse";
-/// What to say of an address that is none.
+/// The message for a URL with another scheme.
 pub(super) const NOT_HTTP_URL: &str = "an address begins with http:// or https://";
-/// The keys that say where a server runs.
+/// The keys for the URL of a server.
 const URL_KEYS: &[&str] = &["url", "serverUrl", "httpUrl"];
 
-/// The largest file of variables, in bytes.
+/// The maximum size of an environment file, in bytes.
 const MAX_ENV_FILE: u64 = 1024 * 1024;
 
-/// What entries are read with.
+/// The context in which entries are read.
 pub(super) struct EntryReader<'a> {
     pub(super) expander: Expander<'a>,
-    /// Whom variables of the environment are meant for; none where they are
-    /// meant for nobody, as in a project's file.
+    /// Which servers the environment's variables belong to. `None` if no server gets
+    /// them, as in a project's file.
     pub(super) prefixes: Option<VariablePrefixes>,
 }
 
-/// What an entry says of its kind.
+/// The type of server.
 #[derive(Clone, Copy)]
 pub(super) enum EntryKind {
     Stdio,
@@ -35,8 +35,8 @@ pub(super) enum EntryKind {
 }
 
 impl EntryReader<'_> {
-    /// The server, if its entry can be used. What is wrong goes into the
-    /// report of `fields`.
+    /// Reads an entry, and returns the server if the entry is usable. Problems go into
+    /// the report of `fields`.
     pub(super) fn read(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
         let endpoint = match read_kind(&mut fields) {
             Some(EntryKind::Stdio) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
@@ -46,7 +46,7 @@ impl EntryReader<'_> {
         let projects = fields.strings("projects").unwrap_or_default();
         let settings = ConnectionSettings::read(&mut fields, self.expander.paths);
         let raw_value = std::mem::take(&mut fields.raw);
-        // Without an endpoint nobody looked at the rest.
+        // Without an endpoint the remaining keys were not read.
         if endpoint.is_some() {
             fields.finish();
         }
@@ -90,7 +90,7 @@ impl EntryReader<'_> {
         let path = fields.path(key);
         let problem_count = fields.report.problems.len();
         let url = self.expander.expand(&raw_value, &path, fields.report);
-        // An address with a hole in it has been complained of already.
+        // An unresolved reference in the URL was already reported.
         if fields.report.problems.len() == problem_count && !is_http_url(&url) {
             fields.invalid_value(key, NOT_HTTP_URL);
         }
@@ -107,7 +107,7 @@ impl EntryReader<'_> {
         })
     }
 
-    /// The headers that stand under this key.
+    /// Reads the headers under this key.
     pub(super) fn headers(&self, key: &str, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
         let mut headers = BTreeMap::new();
         for (name, raw_value) in fields.table(key) {
@@ -162,12 +162,11 @@ impl EntryReader<'_> {
             }
         }
         for (name, (raw_value, in_entry)) in listed {
-            // A reference that is overridden need not be resolvable.
+            // A reference that is overridden may be unresolvable.
             let override_value = overrides.as_ref().and_then(|it| it.get(&name));
             let value = match override_value {
                 Some(value) => value.to_owned(),
-                // A file of variables is taken by its word: only entries have
-                // references.
+                // References are expanded only in entries, not in environment files.
                 None if !in_entry => raw_value,
                 None => {
                     let path = member_path(&base_path, &name);
@@ -205,8 +204,8 @@ impl EntryReader<'_> {
     }
 }
 
-/// The text of a file of variables. Anybody may have written the name of it,
-/// so that devices and pipes, which never end, are not read.
+/// Reads an environment file. Anyone may have chosen its path, so devices and pipes,
+/// which never end, are rejected.
 fn read_env_file(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
@@ -218,7 +217,7 @@ fn read_env_file(path: &Path) -> io::Result<String> {
     fs::read_to_string(path)
 }
 
-/// What kind of server it is, by what the entry says or else by what it has.
+/// Returns the type of server, as specified or inferred from the keys.
 fn read_kind(fields: &mut Fields<'_>) -> Option<EntryKind> {
     let command = fields.has("command");
     let url = URL_KEYS.iter().find(|key| fields.has(key));
@@ -245,7 +244,7 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<EntryKind> {
     }
 }
 
-/// The kind that a word names.
+/// Parses the name of a type.
 pub(super) fn parse_kind(type_name: &str) -> Option<EntryKind> {
     match type_name {
         "stdio" => Some(EntryKind::Stdio),
@@ -257,8 +256,8 @@ pub(super) fn parse_kind(type_name: &str) -> Option<EntryKind> {
     }
 }
 
-/// Whether a text can be the address of a server. What is wrong further inside
-/// is found when it is dialled.
+/// Returns whether a string looks like the URL of a server. Other errors in it are
+/// found when it is dialled.
 pub(super) fn is_http_url(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
     let rest = lower

@@ -1,4 +1,4 @@
-//! A server's entry in Bowline's own words, whichever dialect it was read in.
+//! Writing a server's entry in Bowline's own format, whichever dialect it was read in.
 
 use std::time::Duration;
 
@@ -8,12 +8,11 @@ use super::{ConnectionSettings, Endpoint, RemoteKind, RemoteServer, ServerEntry,
 use crate::proto::client::{Backoff, Timeouts};
 
 impl ServerEntry {
-    /// The entry as it would be written into a file of Bowline's, to be copied
-    /// there: all that it says, in Bowline's words. Read again, it is the same
-    /// server.
+    /// Returns the complete entry in the format of Bowline's own file, to be copied
+    /// there. Read again, it is the same server.
     ///
-    /// Values are those that references came to; a program that copies entries
-    /// reads them with an [`Environment`](super::Environment) in which each
+    /// The values are those after references were expanded; a program that copies
+    /// entries reads them with an [`Environment`](super::Environment) in which each
     /// variable is a reference to itself. Credentials, which only come from the
     /// environment, are not part of an entry.
     ///
@@ -27,7 +26,7 @@ impl ServerEntry {
     /// ```
     #[must_use]
     pub fn to_entry(&self) -> Map<String, Value> {
-        // A field that is added must be copied, too, or be left out knowingly.
+        // A new field must be copied, too, or be left out explicitly.
         let Self {
             name: _,
             endpoint,
@@ -50,7 +49,7 @@ impl ServerEntry {
 struct EntryWriter(Map<String, Value>);
 
 impl EntryWriter {
-    /// Sets what is not what it is anyway.
+    /// Sets a value unless it is the default.
     fn set(&mut self, key: &str, value: Value) {
         let is_default = match &value {
             Value::Null => true,
@@ -130,7 +129,7 @@ impl EntryWriter {
     }
 }
 
-/// The times that are not the usual ones.
+/// Returns the timeouts that differ from the defaults.
 fn changed_timeouts(timeouts: &Timeouts) -> Map<String, Value> {
     let Timeouts {
         opening,
@@ -161,7 +160,7 @@ fn backoff_json(backoff: &Backoff) -> Value {
 }
 
 fn millis(time: Duration) -> Value {
-    // What is shorter than a millisecond is one: zero would be refused.
+    // Less than a millisecond is rounded up to one: zero would be rejected.
     let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     Value::from(ms.max(1))
 }

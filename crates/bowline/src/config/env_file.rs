@@ -1,17 +1,17 @@
-//! Files of variables, one `NAME=value` to a line.
+//! Environment files, with one `NAME=value` per line.
 
 use super::expand::is_variable_name;
 
-/// What a file of variables says.
+/// The parsed contents of an environment file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EnvFile {
     pub(super) variables: Vec<(String, String)>,
-    /// The lines that say nothing understandable, counted from 1.
+    /// The numbers of invalid lines, counted from 1.
     pub(super) bad_lines: Vec<usize>,
 }
 
-/// Reads lines of `NAME=value`, where a value may be quoted, a line may begin
-/// with `export`, and `#` begins a comment. Nothing in a value is replaced.
+/// Parses lines of `NAME=value`. A value may be quoted, a line may begin with `export`,
+/// and `#` begins a comment. References in values are not expanded.
 pub(super) fn parse(text: &str) -> EnvFile {
     let mut file = EnvFile::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -39,7 +39,7 @@ fn assignment(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), unquote(value.trim())?))
 }
 
-/// `None` where a quote is not closed, or something follows it.
+/// Returns `None` if a quote is not closed or is followed by something.
 fn unquote(value: &str) -> Option<String> {
     match value.chars().next() {
         Some('\'') => quoted_value(&value[1..], value[1..].find('\'')?),
@@ -51,7 +51,7 @@ fn unquote(value: &str) -> Option<String> {
     }
 }
 
-/// What stands before the quote at `end`, if only a comment stands after it.
+/// Returns the string before the quote at `end`, if only a comment follows it.
 fn quoted_value(quoted: &str, end: usize) -> Option<String> {
     let after = quoted[end + 1..].trim_start();
     (after.is_empty() || after.starts_with('#')).then(|| quoted[..end].to_owned())
@@ -86,7 +86,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// A `#` begins a comment only after a blank, so that `a#b` is a value.
+/// A `#` begins a comment only after white space, so `a#b` is a value.
 fn strip_comment(value: &str) -> &str {
     let comment = value.find(" #").or_else(|| value.find("\t#"));
     value[..comment.unwrap_or(value.len())].trim_end()

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, fmt};
 
-/// A copy of some environment: what `${NAME}` and the `MCP_…` variables are
-/// looked up in.
+/// A copy of an environment, in which `${NAME}` and the `MCP_…` variables are looked
+/// up.
 ///
-/// It is a value and not the process's environment itself, so that a host can
-/// add what it keeps elsewhere, and a test needs no process.
+/// It is a value and not the process's environment itself, so a host can add variables
+/// from elsewhere, and tests need no process.
 ///
 /// ```
 /// use bowline::config::Environment;
@@ -21,13 +21,13 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// An environment without variables.
+    /// Creates an empty environment.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The variables of this process. Those that are not Unicode are left out:
+    /// Returns the variables of this process. Those that are not Unicode are left out:
     /// nothing in a JSON file could have been replaced by them.
     #[must_use]
     pub fn from_process() -> Self {
@@ -36,7 +36,7 @@ impl Environment {
             .collect()
     }
 
-    /// The value of a variable, if it is set.
+    /// Returns the value of a variable, if it is set.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
@@ -47,13 +47,12 @@ impl Environment {
         self.variables.insert(name.into(), value.into());
     }
 
-    /// Whether there are variables whose names begin with `prefix`.
+    /// Returns whether there are variables whose names begin with `prefix`.
     pub(super) fn has_prefix(&self, prefix: &str) -> bool {
         self.with_prefix(prefix).next().is_some()
     }
 
-    /// The variables whose names begin with `prefix`, without it, and their
-    /// values.
+    /// Returns the variables whose names begin with `prefix`, with the prefix removed.
     pub(super) fn with_prefix<'a>(
         &'a self,
         prefix: &'a str,

@@ -1,29 +1,29 @@
-//! References in the strings of a configuration: `${NAME}` and its relatives.
+//! Expanding references such as `${NAME}` in the strings of a configuration.
 
 use std::path::{MAIN_SEPARATOR_STR, Path};
 
 use super::{Environment, ProblemKind, input::Inputs, paths::Paths, report::Report};
 
-/// Resolves references. What they are replaced by is not looked at again, so
-/// that no value can refer to another.
+/// Expands references. The replaced values are not expanded again, so no value can
+/// refer to another.
 pub(super) struct Expander<'a> {
     pub(super) environment: &'a Environment,
     pub(super) paths: &'a Paths,
     pub(super) inputs: Inputs<'a>,
-    /// Whether strings are taken by their word.
+    /// Whether strings are used literally.
     pub(super) literal: bool,
 }
 
 impl Expander<'_> {
-    /// For dialects that know no references.
+    /// Disables references, for dialects without them.
     #[cfg(feature = "config-toml")]
     pub(super) fn literal(mut self) -> Self {
         self.literal = true;
         self
     }
 
-    /// The text with its references resolved. Those that cannot be are
-    /// reported under `path`.
+    /// Expands the references in a string. Those that cannot be resolved are reported
+    /// under `path`.
     pub(super) fn expand(&self, input: &str, path: &str, report: &mut Report) -> String {
         if self.literal {
             return input.to_owned();
@@ -33,7 +33,7 @@ impl Expander<'_> {
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
             let Some((inner, after)) = after.split_once('}') else {
-                // What follows may be anything, and is not to be shown.
+                // The rest may be anything and must not be shown.
                 report.add(path, ProblemKind::InvalidReference("…".to_owned()));
                 out.push_str("${");
                 rest = after;
@@ -52,8 +52,8 @@ impl Expander<'_> {
         out
     }
 
-    /// As [`text`](Self::text), for what is the path of a file or may be one:
-    /// a leading `~/` is the home folder.
+    /// As [`expand`](Self::expand), for a string that is or may be a path: a leading
+    /// `~/` is the home folder.
     pub(super) fn expand_path(&self, input: &str, path: &str, report: &mut Report) -> String {
         if self.literal {
             return input.to_owned();
@@ -71,7 +71,7 @@ impl Expander<'_> {
             None => (inner, None),
         };
         match (self.lookup(name), default) {
-            // As in a shell, where `:-` is for what is empty, too.
+            // As in a shell, `:-` also applies to empty values.
             (Ok(value), Some(default)) if value.is_empty() => Ok(default.to_owned()),
             (Ok(value), _) => Ok(value),
             (Err(kind @ ProblemKind::InvalidReference(_)), _) => Err(kind),
@@ -114,7 +114,7 @@ impl Expander<'_> {
     }
 }
 
-/// Whether a text may be the name of a variable.
+/// Returns whether a string is a valid variable name.
 pub(super) fn is_variable_name(input: &str) -> bool {
     let mut chars = input.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')

@@ -1,4 +1,4 @@
-//! Reading the keys of an entry one by one, and reporting those that are wrong.
+//! Reading the keys of an entry one by one, and reporting invalid ones.
 
 #[cfg(feature = "config-toml")]
 use std::time::Duration;
@@ -10,12 +10,12 @@ use super::{
     report::{Report, member_path},
 };
 
-/// The members of an object. Each is taken out as it is read, so that what is
-/// left in the end is what nobody knows.
+/// The members of an object. Each is removed as it is read, so the unknown keys are
+/// left at the end.
 pub(super) struct Fields<'r> {
     members: Map<String, Value>,
     path: String,
-    /// All of them, as they were.
+    /// The original members.
     pub(super) raw: RawEntry,
     pub(super) report: &'r mut Report,
 }
@@ -34,7 +34,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The full path of a key.
+    /// Returns the full path of a key.
     pub(super) fn path(&self, key: &str) -> String {
         member_path(&self.path, key)
     }
@@ -43,7 +43,7 @@ impl<'r> Fields<'r> {
         self.members.contains_key(key)
     }
 
-    /// A string.
+    /// Reads a string.
     pub(super) fn string(&mut self, key: &str) -> Option<String> {
         match self.take(key)? {
             Value::String(string) => Some(string),
@@ -51,13 +51,13 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// The first of several keys for the same thing that is there.
+    /// Reads the first of several alternative keys that is present.
     pub(super) fn first_string(&mut self, keys: &[&'static str]) -> Option<(&'static str, String)> {
         keys.iter()
             .find_map(|&key| self.string(key).map(|string| (key, string)))
     }
 
-    /// A list of strings.
+    /// Reads a list of strings.
     pub(super) fn strings(&mut self, key: &str) -> Option<Vec<String>> {
         match self.take(key)? {
             Value::Array(items) => {
@@ -71,7 +71,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// An object of strings. Members that are null are reported and left out.
+    /// Reads an object of strings. Null members are reported and left out.
     pub(super) fn table(&mut self, key: &str) -> Vec<(String, String)> {
         let members = match self.take(key) {
             None => return Vec::new(),
@@ -94,7 +94,7 @@ impl<'r> Fields<'r> {
         table
     }
 
-    /// An object, whose members are read in the same way.
+    /// Reads an object, whose members are read in the same way.
     pub(super) fn object(&mut self, key: &str) -> Option<Fields<'_>> {
         match self.take(key)? {
             Value::Object(members) => {
@@ -105,12 +105,12 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// Yes or no; no where it is not said.
+    /// Reads a boolean; false by default.
     pub(super) fn flag(&mut self, key: &str) -> bool {
         self.flag_or(key, false)
     }
 
-    /// Yes or no, or what counts where it is not said.
+    /// Reads a boolean, with a default.
     pub(super) fn flag_or(&mut self, key: &str, default: bool) -> bool {
         match self.take(key) {
             None => default,
@@ -121,7 +121,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// A time in seconds, which may be broken.
+    /// Reads a time in seconds, which may have a fraction.
     #[cfg(feature = "config-toml")]
     pub(super) fn seconds(&mut self, key: &str) -> Option<Duration> {
         let value = self.take(key)?;
@@ -136,7 +136,7 @@ impl<'r> Fields<'r> {
         time
     }
 
-    /// A whole number above zero.
+    /// Reads a whole number above zero.
     pub(super) fn positive(&mut self, key: &str) -> Option<u64> {
         let value = self.take(key)?;
         match value.as_u64() {
@@ -149,7 +149,7 @@ impl<'r> Fields<'r> {
         }
     }
 
-    /// A number of bytes: a whole number, or a text with a unit.
+    /// Reads a number of bytes: a whole number, or a string with a unit.
     pub(super) fn bytes(&mut self, key: &str) -> Option<u64> {
         let Some(Value::String(string)) = self.members.get(key) else {
             return self.positive(key);
@@ -162,23 +162,23 @@ impl<'r> Fields<'r> {
         bytes
     }
 
-    /// Says that the value of a key makes no sense.
+    /// Reports that the value of a key is not valid.
     pub(super) fn invalid_value(&mut self, key: &str, reason: impl Into<String>) {
         let path = self.child_path(key);
         self.report.invalid_value(&path, reason);
     }
 
-    /// Says something of the whole.
+    /// Reports a problem of the whole object.
     pub(super) fn add_problem(&mut self, kind: ProblemKind) {
         self.report.add(&self.path, kind);
     }
 
-    /// Says that a key is missing.
+    /// Reports that a key is missing.
     pub(super) fn missing(&mut self, keys: &'static str) {
         self.report.add(&self.path, ProblemKind::MissingKey(keys));
     }
 
-    /// Reports the keys that nobody asked for.
+    /// Reports the keys that were not read.
     pub(super) fn finish(self) {
         for key in self.members.keys() {
             let path = member_path(&self.path, key);
@@ -190,12 +190,12 @@ impl<'r> Fields<'r> {
         self.members.remove(key)
     }
 
-    /// The full path of something below, which may be a path itself.
+    /// Returns the full path of a child, which may be a path itself.
     fn child_path(&self, child: &str) -> String {
         format!("{}.{child}", self.path)
     }
 
-    /// A string, or what people write in place of one: `"PORT": 3000`.
+    /// Converts a scalar to a string, because people write `"PORT": 3000`.
     fn scalar(&mut self, path: &str, value: Value) -> Option<String> {
         match value {
             Value::String(string) => Some(string),
@@ -214,7 +214,7 @@ impl<'r> Fields<'r> {
     }
 }
 
-/// What a value is, in words.
+/// Returns the name of a value's type.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

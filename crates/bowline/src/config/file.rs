@@ -1,4 +1,4 @@
-//! A file of servers, read.
+//! A parsed configuration file.
 
 use std::{collections::HashMap, io, path::Path};
 
@@ -14,11 +14,10 @@ use super::{
     strict::StrictValue,
 };
 
-/// How many servers of a file are read.
+/// The maximum number of servers read from a file.
 pub(super) const MAX_SERVERS: usize = 1_000;
 
-/// What a configuration says: the servers that can be used, and what is wrong
-/// with the rest.
+/// The contents of a configuration: the usable servers, and the problems of the others.
 ///
 /// ```
 /// use bowline::config::{Environment, Loader};
@@ -41,64 +40,64 @@ pub(super) const MAX_SERVERS: usize = 1_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServersFile {
-    /// The servers that can be used, in the order in which they are written.
+    /// The usable servers, in the order in which they are written.
     pub servers: Vec<ServerEntry>,
-    /// The names of those that are switched off. Their entries are not read.
+    /// The names of disabled servers. Their entries are not read.
     pub disabled: Vec<String>,
-    /// What is wrong, or was ignored.
+    /// The errors, and the warnings about ignored parts.
     pub problems: Vec<Problem>,
 }
 
 impl ServersFile {
-    /// Reads a file, with the environment and folders of this process. See
+    /// Loads a file with the environment and folders of this process. See
     /// [`Loader::load`].
     ///
     /// # Errors
     ///
-    /// Where the file is missing or cannot be read.
+    /// Returns an error if the file is missing or cannot be read.
     pub fn load(path: impl AsRef<Path>) -> io::Result<Self> {
         Loader::from_process().load(path)
     }
 
-    /// Reads a file that need not be there, with the environment and folders
-    /// of this process. See [`Loader::load_optional`].
+    /// Loads a file that may not exist, with the environment and folders of this
+    /// process. See [`Loader::load_optional`].
     #[must_use]
     pub fn load_optional(path: impl AsRef<Path>) -> Self {
         Loader::from_process().load_optional(path)
     }
 
-    /// Reads the one server that the environment of this process describes,
-    /// if it does. See [`Loader::read_env`].
+    /// Reads the server that the environment of this process describes, if it does. See
+    /// [`Loader::read_env`].
     #[must_use]
     pub fn from_env() -> Self {
         Loader::from_process().read_env()
     }
 
-    /// The server of this name.
+    /// Returns the server with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ServerEntry> {
         self.servers.iter().find(|server| server.name == name)
     }
 
-    /// The servers that list this project.
+    /// Returns the servers that list this project.
     pub fn for_project<'a>(&'a self, project: &'a str) -> impl Iterator<Item = &'a ServerEntry> {
         let listed = move |server: &&ServerEntry| server.projects.iter().any(|tag| tag == project);
         self.servers.iter().filter(listed)
     }
 
-    /// The problems because of which a server, or the file, cannot be used.
+    /// Returns the problems that make a server, or the file, unusable.
     pub fn errors(&self) -> impl Iterator<Item = &Problem> {
         let is_match = |problem: &&Problem| problem.severity() == Severity::Error;
         self.problems.iter().filter(is_match)
     }
 
-    /// The problems because of which something was ignored.
+    /// Returns the problems because of which something was ignored.
     pub fn warnings(&self) -> impl Iterator<Item = &Problem> {
         let is_match = |problem: &&Problem| problem.severity() == Severity::Warning;
         self.problems.iter().filter(is_match)
     }
 
-    /// A file that cannot be used as a whole.
+    /// Creates the result for a file that is unusable as a whole.
     pub(super) fn from_problem(position: Option<Position>, kind: ProblemKind) -> Self {
         let mut report = Report {
             position,
@@ -113,14 +112,14 @@ impl ServersFile {
 
     pub(super) fn parse(source: &str, loader: &Loader) -> Self {
         let text = jsonc::strip(source);
-        // Programs make empty files for their users to fill.
+        // Programs create empty files for their users to fill.
         if text.trim().is_empty() {
             return Self::default();
         }
         let root: &RawValue = match serde_json::from_str(&text) {
             Ok(root) => root,
-            // Places are those of what was written: stripping keeps every byte
-            // in its place, but not every character.
+            // Positions refer to the original text: stripping preserves byte offsets,
+            // but not character offsets.
             Err(error) => return Self::from_syntax_error(source, &error),
         };
         let mut report = Report::default();
@@ -136,7 +135,7 @@ impl ServersFile {
         };
         file.check_count(sections.entries.len());
         for entry in sections.entries.iter().take(MAX_SERVERS) {
-            // The entry is a part of the text, so that the distance is an offset.
+            // The entry is a slice of the text, so the distance is its offset.
             let offset = entry.raw.get().as_ptr().addr() - text.as_ptr().addr();
             let mut report = Report {
                 server: Some(entry.name.clone()),
@@ -152,7 +151,7 @@ impl ServersFile {
         file
     }
 
-    /// The names of the servers in a text, also of those that cannot be used.
+    /// Returns the names of the servers in a text, including unusable ones.
     pub(super) fn names(source: &str, loader: &Loader) -> Vec<String> {
         let text = jsonc::strip(source);
         let Ok(root) = serde_json::from_str::<&RawValue>(&text) else {
@@ -163,7 +162,7 @@ impl ServersFile {
         names.collect()
     }
 
-    /// Says if there are more servers than are read.
+    /// Reports if there are more servers than are read.
     pub(super) fn check_count(&mut self, count: usize) {
         if count > MAX_SERVERS {
             let mut too_many = Self::from_problem(None, ProblemKind::TooManyServers(count));
@@ -188,7 +187,7 @@ impl ServersFile {
         }
     }
 
-    /// A file that is not JSON.
+    /// Creates the result for a file that is not JSON.
     pub(super) fn from_syntax_error(text: &str, error: &serde_json::Error) -> Self {
         let start = text
             .split_inclusive('\n')
@@ -201,7 +200,7 @@ impl ServersFile {
     }
 }
 
-/// How often which names stand in a file.
+/// How often each name appears in a file.
 struct NameCounts<'a> {
     counts: HashMap<(&'a str, bool), usize>,
 }
@@ -217,10 +216,10 @@ impl<'a> NameCounts<'a> {
         Self { counts }
     }
 
-    /// What is wrong with the name of an entry, if something is.
+    /// Returns the problem with the name of an entry, if there is one.
     ///
-    /// Of two servers of one name none is used: programs do not agree on which
-    /// counts, so that a person sees one and runs the other.
+    /// If two servers have the same name, neither is used: programs do not agree on
+    /// which one counts, so the user could see one and run the other.
     fn problem(&self, entry: &SectionEntry<'_>) -> Option<ProblemKind> {
         let count = |is_local| self.counts.get(&(entry.name.as_str(), is_local));
         if let Some(problem) = name::invalid_reason(&entry.name) {
@@ -251,15 +250,15 @@ fn entry_members(entry: &SectionEntry<'_>, report: &mut Report) -> Option<Map<St
             expected: "an object",
             found: type_name(&value),
         },
-        // The syntax was checked with the file; this is a number out of range
-        // or half a character.
+        // The syntax was checked with the file; this is a number out of range or an
+        // unpaired surrogate.
         Err(error) => syntax_problem(&error),
     };
     report.add(&entry.path, kind);
     None
 }
 
-/// The parser's words, without its position: ours is in characters, not in
+/// Returns the parser's message without its position: ours is in characters, not in
 /// bytes, and in the file, not in the entry.
 fn syntax_problem(error: &serde_json::Error) -> ProblemKind {
     let message = error.to_string();

@@ -1,31 +1,31 @@
-//! Questions to the user that a configuration declares.
+//! Input variables: questions to the user that a configuration declares.
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-/// Something that the user is to be asked for, as VS Code's files declare it
-/// in `inputs`. An entry refers to it by `${input:id}`.
+/// A question to the user, as VS Code's files declare it in `inputs`. Entries refer to
+/// it as `${input:id}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputVariable {
-    /// What entries call it.
+    /// The ID that entries refer to.
     pub id: String,
-    /// What to ask.
+    /// The question.
     pub description: Option<String>,
     /// Whether the answer is a secret.
     pub password: bool,
-    /// The answer to suggest.
+    /// The suggested answer.
     pub default: Option<String>,
-    /// The answers to choose from; any will do where there are none.
+    /// The answers to choose from; any answer is allowed if this is empty.
     pub options: Vec<String>,
 }
 
-/// Who answers.
+/// The function that answers inputs.
 pub(super) type AskFn = Arc<dyn Fn(&InputVariable) -> Option<String> + Send + Sync>;
 
-/// The inputs of one file, each of which is asked for once at most, however
-/// many servers refer to it.
+/// The inputs of one file. Each is asked for at most once, however many servers refer
+/// to it.
 pub(super) struct Inputs<'a> {
     declared: Vec<InputVariable>,
     ask: Option<&'a AskFn>,
@@ -61,8 +61,8 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The inputs that a file declares. One that is declared badly is as good as
-/// one that is not: whoever answers still gets its id.
+/// Parses the declared inputs of a file. An invalid declaration counts as missing: the
+/// function that answers still gets the ID.
 pub(super) fn parse_inputs(value: &Value) -> Vec<InputVariable> {
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(parse_input).collect()
@@ -80,7 +80,7 @@ fn parse_input(value: &Value) -> Option<InputVariable> {
     })
 }
 
-/// An option is a string, or an object with a label and a value.
+/// Parses an option: a string, or an object with a label and a value.
 fn option(option: &Value) -> Option<String> {
     let value = option.get("value").unwrap_or(option);
     value.as_str().map(str::to_owned)

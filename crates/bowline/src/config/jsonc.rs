@@ -1,10 +1,9 @@
-//! JSON as editors write it, made into JSON: without comments and trailing commas.
+//! JSON with comments and trailing commas (JSONC), converted to JSON.
 
-/// The text with comments and trailing commas blanked out.
+/// Blanks out comments and trailing commas.
 ///
-/// Every line, and every byte on it, stays where it was, so that a position in
-/// the result is a position in the file. What is wrong stays wrong: the parser
-/// that comes after says it better.
+/// Line breaks and byte offsets are preserved, so a position in the result is a
+/// position in the file. Invalid JSON stays invalid: the parser reports it better.
 pub(super) fn strip(text: &str) -> String {
     let mut stripper = Stripper {
         text,
@@ -22,14 +21,14 @@ pub(super) fn strip(text: &str) -> String {
 struct Stripper<'a> {
     text: &'a str,
     out: String,
-    /// The last byte that was neither blank nor comment.
+    /// The last byte outside of white space and comments.
     last_significant: Option<u8>,
-    /// Where a comma stands that is a trailing one if the list ends next.
+    /// The position of a comma that is a trailing one if the list ends next.
     pending_comma: Option<usize>,
 }
 
 impl Stripper<'_> {
-    /// Takes the piece that begins at `at`, and says how long it was.
+    /// Processes the token that begins at `at`, and returns its length.
     fn step(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         if let Some(length) = blank_length(rest) {
@@ -44,7 +43,7 @@ impl Stripper<'_> {
         length
     }
 
-    /// Puts spaces for what is left out, and leaves the lines as they are.
+    /// Replaces a token with spaces, preserving line breaks.
     fn push_blank(&mut self, token: &str) {
         let spaces = token.bytes().map(|byte| match byte {
             b'\n' | b'\r' | b'\t' => char::from(byte),
@@ -58,7 +57,7 @@ impl Stripper<'_> {
         if let (b'}' | b']', Some(comma)) = (first, self.pending_comma) {
             self.out.replace_range(comma..=comma, " ");
         }
-        // A comma that follows no value is no trailing comma but a mistake.
+        // A comma that follows no value is not a trailing comma but an error.
         let follows_value = !matches!(
             self.last_significant,
             None | Some(b'[' | b'{' | b',' | b':')
@@ -69,8 +68,8 @@ impl Stripper<'_> {
     }
 }
 
-/// The length of the blank or comment that `rest` begins with, if it does. A
-/// byte order mark, which some editors write, counts as blank.
+/// Returns the length of the white space or comment at the start of `rest`, if there is
+/// one. A byte order mark, which some editors write, counts as white space.
 pub(super) fn blank_length(rest: &str) -> Option<usize> {
     if rest.starts_with("//") {
         return Some(rest.find('\n').unwrap_or(rest.len()));
@@ -82,7 +81,7 @@ pub(super) fn blank_length(rest: &str) -> Option<usize> {
     matches!(first, ' ' | '\t' | '\r' | '\n' | '\u{feff}').then(|| first.len_utf8())
 }
 
-/// The length of the string that `rest` begins with, quotes included.
+/// Returns the length of the string at the start of `rest`, including its quotes.
 fn string_length(rest: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! Reading configurations, with all that they may refer to.
+//! The loader for configuration files.
 
 use std::{
     fmt, fs,
@@ -16,13 +16,13 @@ use super::{
     twelve_factor,
 };
 
-/// The largest file of a project, in bytes.
+/// The maximum size of a project's file, in bytes.
 const MAX_PROJECT_FILE: u64 = 4 * 1024 * 1024;
 
 /// Reads configurations.
 ///
-/// It holds what a configuration may refer to: variables, folders, and answers
-/// of the user.
+/// It holds everything that a configuration may refer to: variables, folders, and the
+/// user's answers.
 ///
 /// ```
 /// use bowline::config::{Environment, Loader};
@@ -57,7 +57,7 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Resolves variables in `environment`, and nothing else yet.
+    /// Creates a loader that resolves variables in `environment`, and nothing else yet.
     #[must_use]
     pub fn new(environment: Environment) -> Self {
         Self {
@@ -69,8 +69,8 @@ impl Loader {
         }
     }
 
-    /// Resolves variables in the environment of this process; the workspace is
-    /// its current folder, and home is its user's.
+    /// Creates a loader with the environment of this process. The workspace is its
+    /// current folder, and the home is its user's.
     #[must_use]
     pub fn from_process() -> Self {
         Self {
@@ -82,25 +82,26 @@ impl Loader {
         }
     }
 
-    /// Says where the user's files are: `${userHome}` and `~/`.
+    /// Sets the user's home folder, for `${userHome}` and `~/`.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.paths.home = Some(home.into());
         self
     }
 
-    /// Says what is being worked on: `${workspaceFolder}`, and what relative
-    /// paths in a configuration are relative to.
+    /// Sets the workspace: `${workspaceFolder}`, and the base of relative paths in a
+    /// configuration.
     #[must_use]
     pub fn workspace(mut self, workspace: impl Into<PathBuf>) -> Self {
         self.paths.workspace = Some(workspace.into());
         self
     }
 
-    /// Answers `${input:id}`. Each input of a file is asked for once at most.
+    /// Sets the function that answers `${input:id}`. Each input of a file is asked for
+    /// at most once.
     ///
-    /// A program that cannot ask at once reads without this first, asks for
-    /// what is a [`ProblemKind::MissingInput`], and reads again.
+    /// A program that cannot ask immediately loads without this first, asks for each
+    /// [`ProblemKind::MissingInput`], and loads again.
     #[must_use]
     pub fn inputs(
         mut self,
@@ -110,17 +111,17 @@ impl Loader {
         self
     }
 
-    /// Reads the text of a file. Never fails: what is wrong is among the
-    /// problems, and does not stop what is right.
+    /// Parses the text of a file. Never fails: problems are collected, and do not
+    /// affect the valid entries.
     #[must_use]
     pub fn parse(&self, text: &str) -> ServersFile {
         ServersFile::parse(text, self)
     }
 
-    /// Reads the text of Codex's file, which is TOML. Never fails, like
+    /// Parses the text of Codex's file, which is TOML. Never fails, like
     /// [`parse`](Self::parse).
     ///
-    /// Nothing is replaced in it, as in Codex: variables are named by
+    /// As in Codex, references are not expanded: variables are named by
     /// `bearer_token_env_var` and `env_http_headers`.
     ///
     /// ```
@@ -136,21 +137,21 @@ impl Loader {
         super::codex::parse(text, self)
     }
 
-    /// Reads a file: TOML if its name ends in `.toml`, which takes the feature
-    /// `config-toml`, else JSON.
+    /// Loads a file: as TOML if its name ends in `.toml`, which requires the feature
+    /// `config-toml`, else as JSON.
     ///
     /// # Errors
     ///
-    /// Where the file is missing or cannot be read. What is wrong inside is
-    /// among the problems.
+    /// Returns an error if the file is missing or cannot be read. Problems with its
+    /// contents are in the result.
     pub fn load(&self, path: impl AsRef<Path>) -> io::Result<ServersFile> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(|error| with_path(path, &error))?;
         Ok(self.parse_bytes(&bytes, is_toml(path)))
     }
 
-    /// Reads a file that need not be there: without it there are no servers
-    /// and no problems.
+    /// Loads a file that may not exist, which counts as a file without servers and
+    /// problems.
     #[must_use]
     pub fn load_optional(&self, path: impl AsRef<Path>) -> ServersFile {
         match self.load(path) {
@@ -162,11 +163,11 @@ impl Loader {
         }
     }
 
-    /// Reads all files that [`well_known`](super::well_known()) has named and
-    /// that are there, in their order.
+    /// Loads all existing files among those that [`well_known`](super::well_known())
+    /// returned, in order.
     ///
-    /// It is [`beside`](Self::beside) them all, so that variables reach the
-    /// servers that they are meant for.
+    /// Includes [`with_other_sources`](Self::with_other_sources) for all of them, so
+    /// variables reach the servers that they are meant for.
     ///
     /// ```no_run
     /// use bowline::config::{Loader, Os, well_known};
@@ -188,22 +189,21 @@ impl Loader {
         existing.into_iter().map(read).collect()
     }
 
-    /// Says which other files the user has. A variable `MCP_<SERVER>_<NAME>`
-    /// is for the server with the longest name that fits, and that may be in
-    /// another file than the one that is read. What projects call their servers
-    /// does not count.
+    /// Sets the user's other files. A variable `MCP_<SERVER>_<NAME>` belongs to the
+    /// server with the longest matching name, which may be in another file than the one
+    /// being loaded. The names in projects' files do not count.
     #[must_use]
     pub fn with_other_sources<'a>(
         mut self,
         sources: impl IntoIterator<Item = &'a ConfigSource>,
     ) -> Self {
-        // Where there are no such variables, nobody can get the wrong one.
+        // Without such variables there is nothing to assign.
         if !self.environment.has_prefix(overrides::PREFIX) {
             return self;
         }
         let is_user = |source: &&ConfigSource| source.scope == ConfigScope::User;
         for source in sources.into_iter().filter(is_user) {
-            // What cannot be read is reported when it is read itself.
+            // Unreadable files are reported when they are loaded themselves.
             let text = fs::read_to_string(&source.path).unwrap_or_default();
             let names = self.names(&text, is_toml(&source.path));
             self.other_prefixes.add(names.iter().map(String::as_str));
@@ -211,19 +211,18 @@ impl Loader {
         self
     }
 
-    /// Reads a file that [`well_known`](super::well_known()) has named, and that
-    /// need not be there.
+    /// Loads a file that [`well_known`](super::well_known()) returned and that may not
+    /// exist.
     ///
-    /// A project's file is not read if somebody else owns it, or can write it
-    /// or a folder above it: then that is its only
-    /// [problem](ProblemKind::NotOwn). Folders that all may write are fine if,
-    /// like that for temporary files, they let nobody replace what others put
-    /// there. This is looked at on Unix only.
+    /// A project's file is not read if another user owns it, or can write it or a
+    /// folder above it: its only [problem](ProblemKind::NotOwned) is then that.
+    /// World-writable folders are accepted if, like the one for temporary files, they
+    /// prevent users from replacing the files of others. Checks on Unix only.
     ///
-    /// What a project brings means the same from wherever in the project it is
-    /// used: `${workspaceFolder}` and relative paths are seen from the
-    /// project's folder, and commands run there unless they say otherwise. Its
-    /// servers get no variables `MCP_…` of the environment.
+    /// A project's entries mean the same in every folder of the project:
+    /// `${workspaceFolder}` and relative paths refer to the project's folder, and
+    /// commands run there by default. Its servers get no `MCP_…` variables from the
+    /// environment.
     #[must_use]
     pub fn load_source(&self, source: &ConfigSource) -> ServersFile {
         if source.scope == ConfigScope::User {
@@ -257,21 +256,21 @@ impl Loader {
         file
     }
 
-    /// Reads the one server that variables describe, if they do. Its name is
+    /// Reads the server that environment variables describe, if they do. Its name is
     /// `env`.
     ///
     /// | Variable | Meaning |
     /// |---|---|
-    /// | `MCP_TRANSPORT` | `stdio`, `http` or `sse`; need not be said |
-    /// | `MCP_CMD` | the program to start, taken whole |
+    /// | `MCP_TRANSPORT` | `stdio`, `http` or `sse`; optional |
+    /// | `MCP_CMD` | the program to start, without arguments |
     /// | `MCP_ARGS` | its arguments: a JSON list, or words as in a shell |
     /// | `MCP_ENV` | its variables: a JSON object, or words `NAME=value` |
-    /// | `MCP_BASE_URL` | the address, in place of a program |
-    /// | `MCP_CLIENT_ID`, `MCP_CLIENT_SECRET`, `MCP_TOKEN_URL`, `MCP_SCOPE` | how to get a token for it |
-    /// | `MCP_TIMEOUT`, `MCP_INIT_TIMEOUT` | how long a request, or the opening, may take |
-    /// | `MCP_BACKOFF_MIN`, `MCP_BACKOFF_MAX` | the waits between attempts |
-    /// | `MCP_MAX_FRAME` | the largest frame, in bytes |
-    /// | `MCP_ROOTS` | folders: a JSON list, or parted by commas |
+    /// | `MCP_BASE_URL` | the URL, instead of a program |
+    /// | `MCP_CLIENT_ID`, `MCP_CLIENT_SECRET`, `MCP_TOKEN_URL`, `MCP_SCOPE` | the credentials to get a token with |
+    /// | `MCP_TIMEOUT`, `MCP_INIT_TIMEOUT` | the timeouts of a request and of opening a session |
+    /// | `MCP_BACKOFF_MIN`, `MCP_BACKOFF_MAX` | the delays between attempts to connect |
+    /// | `MCP_MAX_FRAME` | the maximum frame size, in bytes |
+    /// | `MCP_ROOTS` | folders: a JSON list, or separated by commas |
     ///
     /// Times are in milliseconds, or have a unit: `500ms`, `30s`, `2m`.
     ///
@@ -290,17 +289,17 @@ impl Loader {
         twelve_factor::read(&self.environment, &self.paths)
     }
 
-    /// The folder for which a file may have servers of its own. A project's
-    /// file is for its folder anyway.
+    /// Returns the folder whose local servers in a file are used. A project's file is
+    /// for its folder anyway.
     pub(super) fn local_dir(&self) -> Option<&Path> {
         let workspace = self.paths.workspace.as_deref();
         workspace.filter(|_| self.scope == ConfigScope::User)
     }
 
-    /// Whom variables of the environment are meant for, in a file with these
-    /// servers. What a project calls its own decides nothing: it could choose
-    /// the name of a server whose secrets it wants, and what the person was
-    /// shown is not what would be run.
+    /// Returns which servers the environment's variables belong to, in a file with
+    /// these servers. The names in a project's file do not count: the project could
+    /// choose the name of a server whose secrets it wants, and what runs would differ
+    /// from what the user was shown.
     pub(super) fn prefixes<'a>(
         &self,
         servers: impl IntoIterator<Item = &'a str>,
@@ -322,7 +321,7 @@ impl Loader {
         }
     }
 
-    /// The names of the servers in a text, also of those that cannot be used.
+    /// Returns the names of the servers in a text, including unusable ones.
     fn names(&self, text: &str, is_toml: bool) -> Vec<String> {
         match is_toml {
             #[cfg(feature = "config-toml")]
@@ -356,13 +355,13 @@ fn is_toml(path: &Path) -> bool {
     extension.is_some_and(|extension| extension == "toml")
 }
 
-/// The same failure, with the file that it is about.
+/// Adds the path of the file to an error.
 fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// What is in a project's file. Anybody may have made it, so that devices and
-/// pipes, which never end, are not read, and large files not to their end.
+/// Reads a project's file. Anyone may have created it, so devices and pipes, which
+/// never end, are rejected, and the size is limited.
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let to_error = |error| with_path(path, &error);
     if !fs::metadata(path).map_err(to_error)?.is_file() {
@@ -380,8 +379,7 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether the file is not there. A folder on the way that is a file means so,
-/// too: nobody can have put one below.
+/// Returns whether the file does not exist. So it is if a parent folder is a file.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),

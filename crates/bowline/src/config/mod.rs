@@ -1,50 +1,48 @@
-//! Reading the configurations that people already have.
+//! Reading the configuration files of other programs.
 //!
-//! Programs that use servers keep them in JSON files, which look much alike:
-//! `{"mcpServers": {name: {"command": …}}}` in Claude Desktop, Claude Code,
-//! Cursor and Windsurf, and `{"servers": {…}, "inputs": […]}` in VS Code. Codex
-//! has `[mcp_servers.name]` in TOML, which the feature `config-toml` adds. A
-//! [`Loader`] reads them all, with comments and trailing commas, and gives back
-//! the servers that can be used and the [problems](Problem) of those that
-//! cannot. One bad entry does not stop the others.
+//! Programs that use MCP servers list them in JSON files of similar formats:
+//! `{"mcpServers": {name: {"command": …}}}` in Claude Desktop, Claude Code, Cursor and
+//! Windsurf, and `{"servers": {…}, "inputs": […]}` in VS Code. Codex has
+//! `[mcp_servers.name]` in TOML, which the feature `config-toml` adds. A [`Loader`]
+//! reads them all, with comments and trailing commas, and returns the usable servers
+//! and the [problems](Problem) of the others. One invalid entry does not affect the
+//! others.
 //!
 //! # Entries
 //!
-//! A server that is started has `command`, and may have `args`, `env`, `cwd`
-//! and `envFile`. One that runs elsewhere has `url` (or `serverUrl`, or
-//! `httpUrl`), and may have `headers`. Both may have `type`, `disabled`, and
-//! these of Bowline's own:
+//! A local server has `command`, and may have `args`, `env`, `cwd` and `envFile`. A
+//! remote server has `url` (or `serverUrl`, or `httpUrl`), and may have `headers`. Both
+//! may have `type`, `disabled`, and these keys specific to Bowline:
 //!
 //! | Key | Meaning |
 //! |---|---|
-//! | `projects` | a list of the projects that the server belongs to |
+//! | `projects` | the projects that the server belongs to, as a list |
 //! | `preset` | `"standard"` or `"interactive"` timeouts |
-//! | `timeouts` | `opening_ms`, `probe_ms`, `resource_ms`, `tool_ms`, `other_ms`, `input_ms`, over the preset |
-//! | `backoff` | `min_ms` and `max_ms`, the waits between attempts to connect |
-//! | `max_frame` | the largest message in either direction: bytes, or a text such as `"64MiB"`; 16 MiB unless it is said |
-//! | `revisions` | a list of the revisions of the protocol to speak |
-//! | `roots` | a list of folders, or `file` URIs, where the server may work |
+//! | `timeouts` | `opening_ms`, `probe_ms`, `resource_ms`, `tool_ms`, `other_ms`, `input_ms`, overriding the preset |
+//! | `backoff` | `min_ms` and `max_ms`, the delays between attempts to connect |
+//! | `max_frame` | the maximum message size in both directions: bytes, or a string such as `"64MiB"`; 16 MiB by default |
+//! | `revisions` | the protocol revisions to offer, as a list |
+//! | `roots` | the folders, or `file` URIs, where the server may work, as a list |
 //!
-//! The interactive preset does not suit servers that prepare something at
-//! start-up; give those a longer `opening_ms`.
+//! The interactive preset is too short for servers that do a lot of work at startup;
+//! give those a longer `opening_ms`.
 //!
-//! # Whose files they are
+//! # Trust
 //!
-//! A [`Source`] says whether a file belongs to the user or to a project.
-//! Whoever wrote a project wrote the commands in it. [`well_known()`] names the
-//! user's files first, so that a project cannot take over a name that the user
-//! has given; [`Loader::load_source`] does not read a project's file that
-//! somebody else owns or can write; and [`ServerEntry::written`] is what to
-//! show the user, and to remember, before such a command is run for the first
-//! time. That is for the program to do.
+//! A [`ConfigSource`] records whether a file belongs to the user or to a project. The
+//! author of a project also wrote the commands in its file. [`well_known()`] returns
+//! the user's files first, so a project cannot take over a name that the user has
+//! assigned; [`Loader::load_source`] does not read a project's file that another user
+//! owns or can write; and [`ServerEntry::raw`] is what the program should show the
+//! user, and remember, before it runs such a command for the first time.
 //!
 //! # Names
 //!
-//! A file names a server once: of two entries of one name, none is used, nor is
-//! anything of a part that stands twice. Only what Claude Code keeps for one
-//! folder, below `projects` in the user's own file, comes before a server of the
-//! same name there. A name stands on one line, can be seen, and does not begin
-//! with a dash. A file has at most 1,000 servers.
+//! A file may define a server only once: if two entries have the same name, neither is
+//! used, and a section that appears twice is not used at all. The exception is Claude
+//! Code's section for one folder, below `projects` in the user's own file: its servers
+//! take precedence over servers of the same name. A name is a single line of visible
+//! characters and does not begin with a dash. A file has at most 1,000 servers.
 //!
 //! # References
 //!
@@ -53,27 +51,27 @@
 //! | Written | Means |
 //! |---|---|
 //! | `${NAME}`, `${env:NAME}` | the variable |
-//! | `${NAME:-value}` | the variable, or the value where it is unset or empty |
-//! | `${input:id}` | an answer of the user; see [`Loader::inputs`] |
+//! | `${NAME:-value}` | the variable, or the value if it is unset or empty |
+//! | `${input:id}` | the user's answer; see [`Loader::inputs`] |
 //! | `${workspaceFolder}`, `${workspaceFolderBasename}` | see [`Loader::workspace`] |
 //! | `${userHome}`, and `~/` at the start of a command, argument or path | see [`Loader::home`] |
 //! | `${pathSeparator}`, `${/}` | `/`, or `\` on Windows |
 //!
 //! # Variables of a server
 //!
-//! A variable in `env` or `envFile` gets the first of these that there is:
-//! `MCP_<SERVER>_<NAME>` of the environment, `MCP_<NAME>` of the environment,
-//! what is written in `env`, what is written in `envFile`. The server's name is
-//! written in capitals, with `_` for all but letters and digits. A variable
-//! `MCP_<SERVER>_<NAME>` is passed on as `NAME` even if it is not listed.
+//! A variable in `env` or `envFile` gets the first of these values:
+//! `MCP_<SERVER>_<NAME>` from the environment, `MCP_<NAME>` from the environment, the
+//! value in `env`, the value in `envFile`. The server's name is written in upper case,
+//! with `_` for all characters other than letters and digits. A variable
+//! `MCP_<SERVER>_<NAME>` is passed on as `NAME` even if the entry does not list it.
 //!
-//! A variable that fits several servers is meant for the one with the longest
-//! name, and for no other: `MCP_GIT_HUB_TOKEN` for `git-hub`, and not for `git`.
-//! [`Loader::load_all`] compares the names of all of the user's files. If two
-//! names look the same in capitals, as `git-hub` and `git.hub` do, none of the
-//! two gets such variables, and that is among the [problems](Problem). Servers
-//! of a project's file get none of these variables: they would get what was
-//! meant for others, by their names.
+//! A variable that matches several servers belongs only to the one with the longest
+//! name: `MCP_GIT_HUB_TOKEN` to `git-hub`, not to `git`. [`Loader::load_all`] considers
+//! the names in all of the user's files. If two names are equal in upper case, as
+//! `git-hub` and `git.hub` are, neither server gets such variables, and a
+//! [problem](Problem) reports it. Servers in a project's file get none of these
+//! variables: by choosing its names, a project could get values meant for other
+//! servers.
 
 #[cfg(feature = "config-toml")]
 mod codex;

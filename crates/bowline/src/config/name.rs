@@ -1,12 +1,11 @@
-//! What a server may be called.
+//! Valid server names.
 
-/// The longest name, in characters.
+/// The maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
 
-/// What is wrong with a name, if something is.
+/// Returns why a name is invalid, if it is.
 ///
-/// Names are shown to people before they decide what to run, and typed into
-/// shells.
+/// Names are shown to people before they decide what to run, and typed into shells.
 pub(super) fn invalid_reason(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("a server needs a name".to_owned());
@@ -23,9 +22,9 @@ pub(super) fn invalid_reason(name: &str) -> Option<String> {
     (length > MAX_NAME).then(|| format!("a name has at most {MAX_NAME} characters, not {length}"))
 }
 
-/// Whether a character does something rather than show something: control
-/// characters, ends of lines, marks of direction, and what has no width. What
-/// joins letters and pictures may stay.
+/// Returns whether a character is invisible: control characters, line breaks,
+/// directional marks, and zero-width characters. Joiners of letters and emoji are
+/// allowed.
 fn is_invisible(c: char) -> bool {
     match c {
         '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,

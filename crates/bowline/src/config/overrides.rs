@@ -1,20 +1,20 @@
-//! Which value a server's variable gets, of all the places that name one.
+//! Overriding a server's variables from the environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Environment;
 
-/// What the names of these variables begin with.
+/// The prefix of these variables.
 pub(super) const PREFIX: &str = "MCP_";
 
-/// The user's servers, as the names of variables see them.
+/// The user's servers by their variable prefixes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VariablePrefixes {
-    /// The names by their prefix. `git-hub` and `git_hub` have the same.
+    /// The names by prefix. `git-hub` and `git_hub` have the same one.
     names: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What an environment says of a server.
+/// The variables of an environment that concern one server.
 pub(super) struct Overrides<'a> {
     environment: &'a Environment,
     prefixes: &'a VariablePrefixes,
@@ -41,9 +41,9 @@ impl VariablePrefixes {
         }
     }
 
-    /// The prefix of the server that a variable is meant for: of the longest
-    /// name that fits, so that `MCP_GIT_HUB_TOKEN` is a secret of `git-hub`, and
-    /// does not reach `git`.
+    /// Returns the prefix of the server that a variable belongs to: the longest one
+    /// that matches, so `MCP_GIT_HUB_TOKEN` belongs to `git-hub` and does not reach
+    /// `git`.
     fn owning_prefix(&self, variable: &str) -> Option<&str> {
         let ends = variable.rmatch_indices('_').map(|(at, _)| at + 1);
         ends.filter(|&end| end < variable.len())
@@ -53,8 +53,8 @@ impl VariablePrefixes {
 }
 
 impl Overrides<'_> {
-    /// The value that a variable of the server gets in place of the one in its
-    /// file, if it does: `MCP_<SERVER>_<NAME>`, or else `MCP_<NAME>`.
+    /// Returns the value that overrides a variable of the server, if there is one:
+    /// `MCP_<SERVER>_<NAME>`, or else `MCP_<NAME>`.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let server_variable = format!("{}{name}", self.prefix);
         let shared_variable = format!("{PREFIX}{name}");
@@ -65,15 +65,15 @@ impl Overrides<'_> {
         values.next()
     }
 
-    /// The variables `MCP_<SERVER>_<NAME>`, by their `NAME`.
+    /// Returns the variables `MCP_<SERVER>_<NAME>`, by their `NAME`.
     pub(super) fn server_variables(&self) -> impl Iterator<Item = (&str, &str)> {
         let server_variable = self.environment.with_prefix(&self.prefix);
         server_variable
             .filter(|(name, _)| !name.is_empty() && self.applies(&format!("{}{name}", self.prefix)))
     }
 
-    /// The other names that the variables of this server could be meant for,
-    /// if there are both. Then nobody gets them.
+    /// Returns the other names with the same prefix, if such variables exist. Then no
+    /// server gets them.
     pub(super) fn conflicting_names(&self, server: &str) -> Vec<&str> {
         let Some(names) = self.prefixes.names.get(&self.prefix) else {
             return Vec::new();
@@ -89,10 +89,10 @@ impl Overrides<'_> {
         other_names.filter(|name| *name != server).collect()
     }
 
-    /// Whether a variable is meant for this server, or for any.
+    /// Returns whether a variable is for this server, or for any.
     fn applies(&self, variable: &str) -> bool {
         let Some(owner) = self.prefixes.owning_prefix(variable) else {
-            // Without a name in it, it is for all who list it.
+            // A variable without a server's name is for every server that lists it.
             return true;
         };
         let is_unique = self

@@ -1,22 +1,20 @@
-//! Whether a project's file is the user's own: nobody else owns it, or can
-//! write it, or can put another in its place.
+//! Checks that no other user owns a project's file, can write it, or can replace it.
 
 use std::path::Path;
 
-/// Says why a file should not be read, if somebody else has had a hand in it,
-/// or could have.
+/// Returns why a file should not be read, if another user could have changed it.
 ///
-/// The commands in such a file would be run with the rights of whoever looks
-/// at it. A shared folder is enough: programs look for configurations in all
-/// folders above the current one, so that a file which anybody may create in
-/// the folder for temporary files would be found by all who work below it.
+/// The commands in such a file would run with the rights of the current user. A shared
+/// folder is enough: programs look for configurations in all folders above the current
+/// one, so a file that any user can create in the folder for temporary files would be
+/// found by everyone who works below it.
 #[cfg(unix)]
 pub(super) fn check_ownership(path: &Path) -> Result<(), String> {
     let chain = unix::path_chain(path)?;
     unix::check_chain(&chain, &unix::ProcessIdentity::current())
 }
 
-/// Elsewhere the system has other means, which are not looked at.
+/// Other systems have other mechanisms, which are not checked.
 #[cfg(not(unix))]
 pub(super) fn check_ownership(_: &Path) -> Result<(), String> {
     Ok(())
@@ -31,20 +29,20 @@ mod unix {
         path::{Component, Path, PathBuf},
     };
 
-    /// Who reads.
+    /// The user that reads the file.
     #[derive(Clone, Copy)]
     pub(super) struct ProcessIdentity {
         pub(super) uid: u32,
         pub(super) gid: u32,
-        /// Who owns the root of all folders, and can do anything anyway. In
-        /// some containers that is not the superuser.
+        /// The owner of the root folder, who can do anything anyway. In some containers
+        /// that is not the superuser.
         pub(super) root_owner: u32,
-        /// The number that the system shows in place of users whom it has no
-        /// number for, as in some containers. Several users may be behind it.
+        /// The ID that the system shows for users without one, as in some containers.
+        /// Several users may share it.
         pub(super) overflow_uid: u32,
     }
 
-    /// What the system knows of a file or a folder.
+    /// The metadata of a file or folder.
     #[derive(Clone, Copy)]
     pub(super) struct FileMetadata {
         pub(super) uid: u32,
@@ -57,9 +55,9 @@ mod unix {
     const STICKY: u32 = 0o1000;
     const GROUP_WRITE: u32 = 0o020;
     const OTHER_WRITE: u32 = 0o002;
-    /// As many as Linux follows.
+    /// The same limit as in Linux.
     const MAX_LINKS: usize = 40;
-    /// What Linux shows for users without a number, unless it was told otherwise.
+    /// The default in Linux.
     const DEFAULT_OVERFLOW_UID: u32 = 65534;
 
     impl ProcessIdentity {
@@ -75,9 +73,9 @@ mod unix {
             }
         }
 
-        /// Whether this user does nothing that the person would not. Whoever is
-        /// behind the overflow number may be anybody: they may own the folders
-        /// of a container, whose root is theirs, but no file or link in it.
+        /// Returns whether this user is trusted. The overflow ID may be any user: it
+        /// may own the folders of a container, including its root, but no file or link
+        /// in it.
         fn trusts(&self, uid: u32, is_folder: bool) -> bool {
             if uid == self.overflow_uid {
                 return is_folder && uid == self.root_owner;
@@ -85,10 +83,9 @@ mod unix {
             uid == self.uid || uid == 0 || uid == self.root_owner
         }
 
-        /// Whether anybody but the user and the superuser may write it. Many
-        /// systems give every user a group of their own, with the same number,
-        /// and let it write what they make. The group 0 is not the superuser:
-        /// in some containers everybody is in it.
+        /// Returns whether anyone but the user and the superuser may write it. Many
+        /// systems give every user a group with the same ID, which may write the user's
+        /// files. Group 0 is not the superuser: in some containers every user is in it.
         fn is_shared(&self, metadata: FileMetadata) -> bool {
             let own_group = metadata.gid == self.gid && self.gid == self.uid;
             let by_group = metadata.mode & GROUP_WRITE != 0 && !own_group;
@@ -109,12 +106,12 @@ mod unix {
         }
     }
 
-    /// A file, which comes first, and all that leads to it: folders, and links
-    /// with the folders that they stand in. Each of these could be put in
-    /// another's place by whoever can write where it stands, so that it is not
-    /// enough to look at where it begins and where it ends.
+    /// Returns a file, first, and everything that leads to it: folders, and links with
+    /// the folders that contain them. Each of these could be replaced by anyone who can
+    /// write the folder that contains it, so checking only the start and the end of the
+    /// chain is not enough.
     ///
-    /// What is not there is nobody's, and is left out.
+    /// Missing files have no owner and are left out.
     pub(super) fn path_chain(path: &Path) -> Result<Vec<(PathBuf, FileMetadata)>, String> {
         let failed = |path: &Path, error: &io::Error| format!("{}: {error}", path.display());
         let path = std::path::absolute(path).map_err(|error| failed(path, &error))?;
@@ -149,14 +146,14 @@ mod unix {
         Ok(chain)
     }
 
-    /// The parts of a path. The root is one, and joined to anything it is the
-    /// root again.
+    /// Returns the components of a path. The root is one, and joined to any path it is
+    /// the root again.
     fn parts(path: &Path) -> impl DoubleEndedIterator<Item = PathBuf> {
         let parts = path.components().filter(|part| *part != Component::CurDir);
         parts.map(|part| PathBuf::from(part.as_os_str()))
     }
 
-    /// Judges a file, which comes first, and the folders above it.
+    /// Checks a file, which comes first, and the folders above it.
     pub(super) fn check_chain(
         chain: &[(PathBuf, FileMetadata)],
         identity: &ProcessIdentity,
@@ -173,12 +170,12 @@ mod unix {
                     metadata.uid
                 ));
             }
-            // What a link allows is what its target allows.
+            // The permissions of a link are those of its target.
             if metadata.is_link || !identity.is_shared(*metadata) {
                 continue;
             }
-            // In a folder for all, such as that for temporary files, nobody
-            // can replace what is not theirs; and what is in it was judged.
+            // In a sticky folder, such as the one for temporary files, users can only
+            // replace their own files; and the files in it were already checked.
             if metadata.is_dir && metadata.mode & STICKY != 0 {
                 continue;
             }

@@ -1,10 +1,10 @@
-//! The folders that a configuration speaks of without naming them.
+//! The home folder and the workspace of a configuration.
 
 use std::path::{Path, PathBuf};
 
 use crate::proto::model::Root;
 
-/// Where the user and the workspace are, as far as the caller told.
+/// The user's home folder and the workspace, if known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
     pub(super) home: Option<PathBuf>,
@@ -12,13 +12,13 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// The text, with the home folder for a leading `~`. `None` where that is
-    /// needed and not known.
+    /// Replaces a leading `~` with the home folder. `None` if that is needed and not
+    /// known.
     pub(super) fn expand_home(&self, text: &str) -> Option<String> {
         let Some(rest) = text.strip_prefix('~') else {
             return Some(text.to_owned());
         };
-        // `~name` is somebody else's home, and a file may begin with `~` too.
+        // `~name` is another user's home, and a file name may begin with `~`, too.
         if !rest.is_empty() && !rest.starts_with(['/', '\\']) {
             return Some(text.to_owned());
         }
@@ -26,7 +26,7 @@ impl Paths {
         Some(format!("{}{rest}", home.trim_end_matches(['/', '\\'])))
     }
 
-    /// The path, seen from the workspace if it is relative.
+    /// Resolves a relative path against the workspace.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
         match &self.workspace {
             Some(workspace) => workspace.join(path),
@@ -34,7 +34,7 @@ impl Paths {
         }
     }
 
-    /// The root that a `file` URI or a path names.
+    /// Returns the root for a `file` URI or a path.
     pub(super) fn root(&self, path_or_uri: &str) -> Result<Root, String> {
         if path_or_uri.starts_with("file://") {
             return Ok(Root::new(path_or_uri));
@@ -60,7 +60,7 @@ fn has_drive(path: &str) -> bool {
     bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':'
 }
 
-/// The `file` URI of an absolute path.
+/// Returns the `file` URI of an absolute path.
 fn file_uri(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_windows = has_drive(&text);

@@ -1,13 +1,14 @@
-//! What is wrong in a configuration, where, and what to do about it.
+//! Problems in a configuration: where they are, and how to fix them.
 
 use std::fmt;
 
 use super::file::MAX_SERVERS;
 
-/// Something in a configuration that is wrong, or that was ignored.
+/// A problem in a configuration: an error, or a warning about something that was
+/// ignored.
 ///
-/// Its text says where, what, and what to do. It never holds a value of a
-/// variable or of a header.
+/// The `Display` output says where it is, what it is, and how to fix it. It never
+/// contains the value of a variable or a header.
 ///
 /// ```
 /// use bowline::config::{Environment, Loader, ProblemKind};
@@ -16,7 +17,7 @@ use super::file::MAX_SERVERS;
 /// let file = Loader::new(Environment::new()).parse(text);
 /// let problem = &file.problems[0];
 /// assert_eq!(problem.server.as_deref(), Some("git"));
-/// assert_eq!(problem.kind, ProblemKind::Unset("GIT_SERVER".into()));
+/// assert_eq!(problem.kind, ProblemKind::UnsetVariable("GIT_SERVER".into()));
 /// assert_eq!(
 ///     problem.to_string(),
 ///     "mcpServers.git.command (line 1): the variable GIT_SERVER is not set; \
@@ -26,20 +27,20 @@ use super::file::MAX_SERVERS;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The server whose entry it is in.
+    /// The server with the problem.
     pub server: Option<String>,
-    /// The place in the JSON, such as `mcpServers.github.env.TOKEN`, or the
-    /// variable, where the configuration came from variables. Empty where it
-    /// is about the whole file.
+    /// The path in the JSON, such as `mcpServers.github.env.TOKEN`, or the variable, if
+    /// the configuration is read from variables. Empty if the problem concerns the
+    /// whole file.
     pub path: String,
-    /// Where in the file: exactly so for a fault of syntax, else where the
-    /// server's entry begins.
+    /// The position in the file: exact for a syntax error, else that of the server's
+    /// entry.
     pub position: Option<Position>,
-    /// What it is.
+    /// The kind of problem.
     pub kind: ProblemKind,
 }
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line, counted from 1.
@@ -48,7 +49,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// What a [`Problem`] means for the server that it is about.
+/// The consequence of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The server, or the file, cannot be used.
@@ -61,64 +62,61 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The file is there but cannot be read.
+    /// The file exists but cannot be read.
     Unreadable(String),
-    /// The file is there and was not read, since it is a project's and
-    /// somebody else owns it, or can write it or a folder above it.
+    /// The file was not read because it is a project's and another user owns it, or can
+    /// write it or a folder above it.
     NotOwned(String),
-    /// The file is not JSON, not even with comments.
+    /// The file is not valid JSON, even with comments allowed.
     Syntax(String),
-    /// The file is not TOML, where it should be.
+    /// The file is not valid TOML.
     Toml(String),
-    /// The file has servers in a place where nobody looks for them.
+    /// The file has servers in an unexpected place.
     Misplaced,
-    /// A value is of the wrong type.
+    /// A value has the wrong type.
     WrongType {
-        /// The type that it should be of.
+        /// The expected type.
         expected: &'static str,
-        /// The type that it is of.
+        /// The actual type.
         found: &'static str,
     },
-    /// A key that must be there is not. Where several would do, they are
-    /// named together.
+    /// A required key is missing. Alternative keys are named together.
     MissingKey(&'static str),
-    /// The entry says both how to start a server and where one runs.
+    /// The entry has both a command and a URL.
     Ambiguous,
-    /// A value is of the right type and still makes no sense.
+    /// A value has the right type but is not valid.
     InvalidValue(String),
-    /// A key that means nothing here.
+    /// The key is unknown.
     UnknownKey,
-    /// Another server of the same file has the same name. None is used.
+    /// Another server in the same file has the same name. Neither is used.
     Duplicate,
-    /// A key that stands twice in the same object. What is under it is not
-    /// used.
+    /// A key appears twice in the same object. Its value is not used.
     DuplicateKey,
-    /// A server of the same name, for the workspace alone, is used in place of
-    /// this one.
+    /// A server of the same name that is local to the workspace is used instead.
     Overridden,
     /// The file has more servers than are read: this many.
     TooManyServers(usize),
-    /// The environment has variables for this server that could as well be
-    /// meant for the one named here. None of the two gets them.
+    /// The environment has variables for this server that could also belong to the one
+    /// named here. Neither server gets them.
     SameVariables(String),
-    /// A variable that is referred to and not set.
+    /// A referenced variable is not set.
     UnsetVariable(String),
-    /// A question to the user that nobody answered.
+    /// An input was not answered.
     MissingInput(String),
-    /// A reference that means something only inside another program.
+    /// A reference that only another program can resolve.
     Unresolvable(String),
-    /// Something that looks like a reference and is none.
+    /// Invalid reference syntax.
     InvalidReference(String),
-    /// The file of variables cannot be read.
+    /// The environment file cannot be read.
     EnvFile(String),
-    /// A line of the file of variables that sets none.
+    /// A line of the environment file is not an assignment.
     EnvFileLine(usize),
-    /// A variable that should be removed, which cannot be done.
+    /// Removing a variable (null) is not supported.
     CannotRemoveVariable,
 }
 
 impl Problem {
-    /// What it means for the server, or the file.
+    /// Returns the consequence for the server, or the file.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self.kind {
@@ -133,7 +131,7 @@ impl Problem {
         }
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     #[must_use]
     pub fn message(&self) -> String {
         match &self.kind {
@@ -176,7 +174,7 @@ impl Problem {
         }
     }
 
-    /// What to do about it.
+    /// Returns how to fix it.
     #[must_use]
     pub fn advice(&self) -> String {
         let advice = match &self.kind {
@@ -213,7 +211,7 @@ impl Problem {
 }
 
 impl Position {
-    /// The place of a byte in a text, or of the character that it is part of.
+    /// Returns the position of a byte in a text, or of the character that contains it.
     pub(super) fn from_offset(text: &str, offset: usize) -> Self {
         let mut end = offset.min(text.len());
         while !text.is_char_boundary(end) {

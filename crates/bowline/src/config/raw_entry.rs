@@ -1,15 +1,15 @@
-//! What a file says of a server, before references are replaced.
+//! The entry of a server as written, before references are expanded.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// An entry as it stands in its file: references are references, and nothing
-/// of the environment is in it.
+/// An entry as written in its file: references are not expanded, so it contains no
+/// values from the environment.
 ///
-/// It is what a person should see before a command of somebody else's is run,
-/// and what a program remembers once they have said yes. Variables of the
-/// person's may change meanwhile; what the file makes of them may not.
+/// Show it to the user before running a command from someone else's file, and remember
+/// it once the user has agreed. The user's variables may change later; the entry may
+/// not.
 ///
 /// ```
 /// use bowline::config::{Environment, Loader};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 /// let environment: Environment = [("KEY", "s3cret")].into_iter().collect();
 /// let text = r#"{"mcpServers": {"notes": {"env": {"KEY": "${KEY}"}, "command": "notes"}}}"#;
 /// let file = Loader::new(environment).parse(text);
-/// let written = &file.servers[0].written;
+/// let raw = &file.servers[0].raw;
 /// assert_eq!(raw.get("command"), Some(&"notes".into()));
 /// assert_eq!(
 ///     raw.canonical(),
@@ -27,34 +27,34 @@ use serde_json::{Map, Value};
 #[derive(Clone, Default, PartialEq)]
 pub struct RawEntry {
     pub(super) entry: Map<String, Value>,
-    /// The text of the file of variables that the entry names.
+    /// The contents of the entry's environment file.
     pub(super) env_file: Option<String>,
 }
 
 impl RawEntry {
-    /// What stands under a key.
+    /// Returns the value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entry.get(key)
     }
 
-    /// All that stands there. Who shows an entry to people goes through all of
-    /// this, so that nothing is forgotten.
+    /// Returns the whole entry. A program that shows an entry to the user should show
+    /// all of it.
     #[must_use]
     pub fn entry(&self) -> &Map<String, Value> {
         &self.entry
     }
 
-    /// The text of the file that `envFile` names, which is as much a part of
-    /// the entry as what stands in `env`.
+    /// Returns the contents of the file named by `envFile`, which is part of the entry
+    /// just like `env`.
     #[must_use]
     pub fn env_file(&self) -> Option<&str> {
         self.env_file.as_deref()
     }
 
-    /// All of it in one text, which is the same as long as the same is said:
-    /// neither the order of keys nor blanks nor comments count. A program that
-    /// remembers what it was allowed to run remembers a digest of this.
+    /// Returns everything as one string, which only changes if the meaning changes: the
+    /// order of keys, white space and comments do not matter. A program that remembers
+    /// what it was allowed to run stores a digest of this.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut out = String::from("{\"entry\":");
@@ -70,7 +70,7 @@ impl RawEntry {
 }
 
 impl fmt::Debug for RawEntry {
-    /// Keys only: values may be secrets.
+    /// Shows keys only: values may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.entry.keys()).finish()
     }
@@ -93,7 +93,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// The members by the order of their names, whichever order the map keeps.
+/// Writes the members sorted by name, whichever order the map keeps.
 fn write_object(members: &Map<String, Value>, out: &mut String) {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by_key(|(key, _)| *key);

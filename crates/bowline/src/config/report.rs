@@ -2,7 +2,7 @@
 
 use super::{Position, Problem, ProblemKind, Severity};
 
-/// The problems of a part of a configuration, with what they have in common.
+/// The problems of a part of a configuration, with their common context.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) server: Option<String>,
@@ -20,12 +20,12 @@ impl Report {
         });
     }
 
-    /// Says that a value is right in type and wrong in sense.
+    /// Reports a value of the right type that is not valid.
     pub(super) fn invalid_value(&mut self, path: &str, reason: impl Into<String>) {
         self.add(path, ProblemKind::InvalidValue(reason.into()));
     }
 
-    /// Whether what it is about cannot be used.
+    /// Returns whether a problem makes this part unusable.
     pub(super) fn is_fatal(&self) -> bool {
         self.problems
             .iter()
@@ -33,7 +33,8 @@ impl Report {
     }
 }
 
-/// The path of a member: `a.b`, or `a["b c"]` where the key is no plain word.
+/// Returns the path of a member: `a.b`, or `a["b c"]` if the key is not a plain
+/// identifier.
 pub(super) fn member_path(path: &str, key: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
     match (path, !key.is_empty() && key.chars().all(is_plain)) {

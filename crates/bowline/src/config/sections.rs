@@ -1,4 +1,4 @@
-//! Finding the servers in a file, in whichever dialect it is written.
+//! Finding the servers in a file of any dialect.
 
 use std::{fmt, path::Path};
 
@@ -12,33 +12,33 @@ use super::{
     report::{Report, member_path},
 };
 
-/// The keys under which servers stand. VS Code's own file has the second, and
-/// its settings have it inside of [`NESTED`].
+/// The keys of the servers. VS Code's own file has the second, and its settings have it
+/// inside [`NESTED`].
 pub(super) const SERVERS: &[&str] = &["mcpServers", "servers"];
 const NESTED: &str = "mcp";
-/// The key under which Claude Code keeps what is for one folder alone.
+/// The key of Claude Code's settings for individual folders.
 const LOCAL: &str = "projects";
 const INPUTS: &str = "inputs";
 
-/// What a file has to say of servers.
+/// The servers and inputs of a file.
 #[derive(Default)]
 pub(super) struct Sections<'a> {
     pub(super) entries: Vec<SectionEntry<'a>>,
     pub(super) inputs: Vec<InputVariable>,
 }
 
-/// A server's entry, not read yet.
+/// A server's entry, not parsed yet.
 pub(super) struct SectionEntry<'a> {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) raw: &'a RawValue,
-    /// Whether it is for the workspace alone.
+    /// Whether it is local to the workspace.
     pub(super) is_local: bool,
 }
 
 impl<'a> Sections<'a> {
-    /// The servers of a file in the order in which they stand there. Those
-    /// that Claude Code keeps for the workspace alone come last.
+    /// Finds the servers of a file, in file order. Those that Claude Code keeps for the
+    /// workspace alone come last.
     pub(super) fn find(root: &'a RawValue, workspace: Option<&Path>, report: &mut Report) -> Self {
         let mut sections = Self::default();
         let Some(members) = object(root, "", report) else {
@@ -67,8 +67,8 @@ impl<'a> Sections<'a> {
         sections
     }
 
-    /// Collects what stands in an object under the known keys. Says whether
-    /// there were any.
+    /// Collects the servers under the known keys of an object. Returns whether there
+    /// were any.
     fn collect(&mut self, members: &Members<'a>, path: &str, report: &mut Report) -> bool {
         let mut found = false;
         let known = [INPUTS].iter().chain(SERVERS);
@@ -106,7 +106,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Looks for servers that somebody wrote, but not where they are looked for.
+/// Reports servers in unexpected places.
 fn report_misplaced(members: &Members<'_>, report: &mut Report) {
     let looks_like_server = |(key, raw): &&(String, &RawValue)| {
         let normalized: String = key.chars().filter(|c| c.is_alphanumeric()).collect();
@@ -120,7 +120,7 @@ fn report_misplaced(members: &Members<'_>, report: &mut Report) {
     }
 }
 
-/// The members of an object. Anything else is reported.
+/// Returns the members of an object. Other types are reported.
 fn object<'a>(raw: &'a RawValue, path: &str, report: &mut Report) -> Option<Members<'a>> {
     let members = serde_json::from_str(raw.get()).ok();
     if members.is_none() {
@@ -132,7 +132,8 @@ fn object<'a>(raw: &'a RawValue, path: &str, report: &mut Report) -> Option<Memb
     members
 }
 
-/// The members of an object that other programs may use for other things.
+/// Returns the members of an object under a key that other programs may use
+/// differently.
 fn optional_object<'a>(
     members: &Members<'a>,
     key: &str,
@@ -147,8 +148,8 @@ fn optional_object<'a>(
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The members of an object, in order and with repetitions, not looked into:
-/// such files may hold megabytes of other things.
+/// The members of an object, in order and with duplicates, unparsed: such files may
+/// hold megabytes of other data.
 #[derive(Default)]
 pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
@@ -157,7 +158,7 @@ impl Members<'_> {
         self.0.iter().any(|(name, _)| name == key)
     }
 
-    /// How often a key stands there.
+    /// Returns how often a key appears.
     pub(super) fn count(&self, key: &str) -> usize {
         self.0.iter().filter(|(name, _)| name == key).count()
     }

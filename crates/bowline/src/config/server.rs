@@ -1,4 +1,4 @@
-//! A configured server: what it is, and how it becomes a connection.
+//! A configured server, and its transport and client settings.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
@@ -25,15 +25,15 @@ use crate::{client::ClientBuilder, transport::ChildProcess};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ServerEntry {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// How it is reached.
+    /// How the server is reached.
     pub endpoint: Endpoint,
-    /// The projects that it belongs to. It may be used by hand in any.
+    /// The projects that it belongs to. It may be used manually in any project.
     pub projects: Vec<String>,
-    /// How to speak with it.
+    /// The connection settings.
     pub connection: ConnectionSettings,
-    /// What the file says of it, before references were replaced.
+    /// The entry as written in the file, before references were expanded.
     pub raw: RawEntry,
 }
 
@@ -41,69 +41,68 @@ pub struct ServerEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// It is started here, and spoken to over its standard streams.
+    /// A local process, over its standard streams.
     Stdio(StdioServer),
-    /// It runs somewhere, and is spoken to over HTTP.
+    /// A remote server, over HTTP.
     Remote(RemoteServer),
 }
 
-/// A server that a command starts.
+/// A server that is started by a command.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StdioServer {
     /// The program.
     pub command: String,
-    /// Its arguments.
+    /// The arguments.
     pub args: Vec<String>,
-    /// The variables that it gets, beside those that every child process does;
+    /// The environment variables, in addition to those that every child process gets;
     /// see [`ChildProcess`].
     pub env: BTreeMap<String, String>,
-    /// Whether it gets all variables of this process: `"inherit_env": true`.
+    /// Whether it inherits all variables of this process: `"inherit_env": true`.
     pub inherit_env: bool,
-    /// Where it runs.
+    /// The working directory.
     pub cwd: Option<PathBuf>,
 }
 
-/// A server behind an address.
+/// A remote server.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemoteServer {
-    /// Its address.
+    /// The URL.
     pub url: String,
     /// The headers to send with every request.
     pub headers: BTreeMap<String, String>,
-    /// Which of the HTTP transports it speaks.
+    /// The HTTP transport.
     pub kind: RemoteKind,
-    /// How to get a token for it.
+    /// The credentials to get a token with.
     pub credentials: Option<ClientCredentials>,
-    /// Whether credentials may go over plain `http` to another machine.
+    /// Whether credentials may be sent over plain `http` to another machine.
     pub allow_plain_http: bool,
 }
 
-/// Which of the HTTP transports a server speaks.
+/// The HTTP transport of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteKind {
-    /// The configuration does not say: the streamable one is to be tried
-    /// first.
+    /// Not specified: the streamable transport is tried first.
     Unspecified,
-    /// The streamable one, with one endpoint.
+    /// The streamable transport, with one endpoint.
     Streamable,
-    /// The first one, with an endpoint for events and one for messages.
+    /// The legacy SSE transport, with one endpoint for events and one for messages.
     Sse,
 }
 
-/// What a program identifies itself with to get a token.
+/// The OAuth client credentials to get a token with.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCredentials {
-    /// Who asks.
+    /// The client ID.
     pub client_id: String,
-    /// What proves it.
+    /// The client secret.
     pub client_secret: Option<String>,
-    /// Where to ask.
+    /// The token endpoint.
     pub token_url: Option<String>,
-    /// What for.
+    /// The requested scope.
     pub scope: Option<String>,
 }
 
@@ -118,7 +117,7 @@ impl ServerEntry {
         }
     }
 
-    /// The process to start, for a server that a command starts.
+    /// Returns the process to start, if the server is started by a command.
     #[must_use]
     pub fn child_process(&self) -> Option<ChildProcess> {
         let Endpoint::Stdio(server) = &self.endpoint else {
@@ -137,14 +136,14 @@ impl ServerEntry {
         Some(process)
     }
 
-    /// The way to the server, for one that runs elsewhere. Where there are
-    /// credentials of a client, it gets tokens with them.
+    /// Returns the transport for a remote server. If there are client credentials, it
+    /// gets tokens with them.
     ///
     /// # Errors
     ///
-    /// Where the address or a header cannot be sent, or would go where others
-    /// can read it; where there are credentials, and no feature `auth` to use
-    /// them.
+    /// Returns an error if the URL or a header is invalid or would be sent unencrypted
+    /// to another machine, or if there are credentials and the feature `auth` is
+    /// disabled.
     #[cfg(feature = "http-client")]
     pub fn http(
         &self,
@@ -170,8 +169,8 @@ impl ServerEntry {
         }
     }
 
-    /// Sets what the configuration says of timeouts and the like, and leaves
-    /// the rest as it is.
+    /// Applies the connection settings of the configuration, and leaves the others
+    /// unchanged.
     #[must_use]
     pub fn apply(&self, builder: ClientBuilder) -> ClientBuilder {
         self.connection.apply(builder)
@@ -180,7 +179,7 @@ impl ServerEntry {
 
 #[cfg(feature = "http-client")]
 impl ClientCredentials {
-    /// Has a transport get tokens with these.
+    /// Makes a transport get tokens with these credentials.
     #[cfg(feature = "auth")]
     fn apply_to(
         &self,
@@ -250,8 +249,7 @@ impl fmt::Debug for ClientCredentials {
     }
 }
 
-/// An address without the parts in which people put keys: the user and the
-/// query.
+/// Removes the parts of a URL that may contain secrets: the user and the query.
 fn redact_url(url: &str) -> String {
     let (head, query) = match url.split_once(['?', '#']) {
         Some((head, _)) => (head, "?…"),

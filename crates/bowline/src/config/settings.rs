@@ -1,4 +1,4 @@
-//! How to speak with a configured server: Bowline's own keys of an entry.
+//! Connection settings: Bowline's own keys of an entry.
 
 use std::time::Duration;
 
@@ -12,28 +12,27 @@ use crate::{
     },
 };
 
-/// By which share the waits between attempts vary. As in [`Backoff`]'s default.
+/// The jitter of the delays between attempts, as in [`Backoff`]'s default.
 const JITTER: f64 = 0.2;
 
-/// What a configuration says of how to speak with a server. What it does not
-/// say is left to the program.
+/// The connection settings of a server. `None` leaves the setting to the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ConnectionSettings {
-    /// How long each thing may take.
+    /// The timeouts.
     pub timeouts: Option<Timeouts>,
-    /// The waits between attempts to connect.
+    /// The delays between attempts to connect.
     pub backoff: Option<Backoff>,
-    /// The largest frame, in either direction.
+    /// The maximum frame size, in both directions.
     pub max_frame_size: Option<usize>,
-    /// The revisions to speak.
+    /// The protocol revisions to offer.
     pub revisions: Option<Vec<Revision>>,
-    /// Where the server may work.
+    /// The roots: where the server may work.
     pub roots: Option<Vec<Root>>,
 }
 
 impl ConnectionSettings {
-    /// Sets what is said here, and leaves the rest as it is.
+    /// Applies the settings that are present, and leaves the others unchanged.
     #[must_use]
     pub fn apply(&self, mut builder: ClientBuilder) -> ClientBuilder {
         if let Some(timeouts) = &self.timeouts {
@@ -65,12 +64,12 @@ impl ConnectionSettings {
     }
 }
 
-/// A number of bytes. What no address space holds is as good as its largest.
+/// Converts a number of bytes, saturating.
 pub(super) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The waits between attempts, where either bound may be left to the default.
+/// Creates a backoff from bounds, either of which may be left to the default.
 pub(super) fn backoff_between(min: Option<u64>, max: Option<u64>) -> Result<Backoff, String> {
     let min = min.map_or(Duration::from_secs(1), Duration::from_millis);
     let max = max.map_or(Backoff::default().max(), Duration::from_millis);

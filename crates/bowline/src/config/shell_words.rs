@@ -1,10 +1,10 @@
 //! Splitting a line into words as a shell does.
 
-/// The words of a line. Blanks part them; quotes and backslashes keep them
-/// together. Nothing is replaced: this is for variables that hold a list, not
-/// for running a shell.
+/// Splits a line into words at white space; quotes and backslashes keep words together.
+/// Nothing is expanded: this is for variables that hold a list, not for running a
+/// shell.
 ///
-/// `None` where a quote is not closed.
+/// Returns `None` if a quote is not closed.
 pub(super) fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

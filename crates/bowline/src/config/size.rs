@@ -1,8 +1,8 @@
-//! Numbers of bytes, as people write them.
+//! Parsing of byte sizes.
 
-/// Reads a number of bytes: plain, or with a unit. `KiB`, `MiB` and `GiB` count
-/// in 1024s, and so do `K`, `M` and `G`; `kB`, `MB` and `GB` count in 1000s.
-/// `None` where it is no such thing, is nothing, or is more than can be counted.
+/// Parses a number of bytes, with or without a unit. `KiB`, `MiB` and `GiB` are powers
+/// of 1024, and so are `K`, `M` and `G`; `kB`, `MB` and `GB` are powers of 1000.
+/// Returns `None` if the input is invalid, zero, or too large for a `u64`.
 ///
 /// ```
 /// use bowline::config::parse_size;
@@ -35,7 +35,7 @@ pub fn parse_size(input: &str) -> Option<u64> {
     (bytes > 0).then_some(bytes)
 }
 
-/// A number with a fraction, in whole bytes. Nine digits of it are exact.
+/// Parses a number with a fraction, in whole bytes. Nine fractional digits are exact.
 fn with_fraction(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     const SCALE: u64 = 1_000_000_000;
     let whole: u64 = if whole.is_empty() {

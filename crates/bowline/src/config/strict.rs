@@ -1,4 +1,4 @@
-//! JSON in which no key may stand twice.
+//! JSON without duplicate keys.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use super::report::member_path;
 
-/// A value, and what it says twice. Of two such keys, some programs read the
-/// first and some the last, so that people see one thing and run another.
+/// A value, and whether it has duplicate keys. Some programs use the first of two such
+/// keys and some the last, so users could see one value and run another.
 #[derive(Debug, PartialEq)]
 pub(super) struct StrictValue {
     pub(super) value: Value,
-    /// The path of a key that stands twice, if one does.
+    /// The path of a duplicate key, if there is one.
     pub(super) duplicate_key: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! One server from variables alone, for programs that are run in containers.
+//! One server from environment variables alone, for programs in containers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::proto::{
     model::Root,
 };
 
-/// What the server is called.
+/// The name of the server.
 const NAME: &str = "env";
 
 /// Reads the server that the variables describe, if they do.
@@ -54,8 +54,8 @@ struct EnvReader<'a> {
 }
 
 impl<'a> EnvReader<'a> {
-    /// A variable. An empty one counts as unset: that is how a container's
-    /// description leaves one out.
+    /// Returns a variable. An empty one counts as unset, because container definitions
+    /// leave variables out that way.
     fn get(&self, name: &str) -> Option<&'a str> {
         self.environment.get(name).filter(|value| !value.is_empty())
     }
@@ -122,7 +122,7 @@ impl<'a> EnvReader<'a> {
         if token_url.as_deref().is_some_and(|url| !is_http_url(url)) {
             self.report.invalid_value("MCP_TOKEN_URL", NOT_HTTP_URL);
         }
-        // A secret is of no use without the name that it belongs to.
+        // A client secret needs a client ID.
         let client_id = match (&client_secret, &token_url, &scope) {
             (None, None, None) => self.get("MCP_CLIENT_ID")?.to_owned(),
             _ => self.required("MCP_CLIENT_ID")?,
@@ -209,7 +209,7 @@ impl<'a> EnvReader<'a> {
         value
     }
 
-    /// A JSON list of strings, or what `split` makes of the text.
+    /// Parses a JSON list of strings, or else splits the string with `split`.
     fn list(
         &mut self,
         name: &str,
@@ -244,7 +244,7 @@ impl<'a> EnvReader<'a> {
         variables
     }
 
-    /// A time in milliseconds, unless it has a unit.
+    /// Parses a time in milliseconds, unless it has a unit.
     fn millis(&mut self, name: &str) -> Option<u64> {
         let value = self.get(name)?.trim();
         let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());

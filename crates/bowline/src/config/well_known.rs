@@ -1,4 +1,4 @@
-//! Where programs keep their configurations.
+//! The locations of configuration files.
 
 use std::{
     fs, io,
@@ -7,19 +7,19 @@ use std::{
 
 use super::{Problem, ProblemKind, ownership};
 
-/// A place where a configuration may be.
+/// The location of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigSource {
-    /// The program that keeps it there.
+    /// The program that the file belongs to.
     pub app: App,
-    /// Who wrote it, as far as the place tells.
+    /// Who wrote the file, as far as its location tells.
     pub scope: ConfigScope,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
-/// A program that keeps servers in a file that can be read here.
+/// A program whose configuration files can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum App {
@@ -35,26 +35,24 @@ pub enum App {
     ClaudeDesktop,
     /// Windsurf.
     Windsurf,
-    /// Codex, whose files are TOML. Its places are looked at with the feature
-    /// `config-toml`.
+    /// Codex, whose files are TOML. Requires the feature `config-toml`.
     Codex,
 }
 
-/// Whom a configuration belongs to.
+/// Who a configuration belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConfigScope {
-    /// A project. Whoever wrote the project wrote the commands in it, so that
-    /// the user should be asked before they are run: see
-    /// [`ServerEntry::written`](super::ServerEntry::written).
+    /// A project. Its author wrote the commands in it, so ask the user before running
+    /// them: see [`ServerEntry::raw`](super::ServerEntry::raw).
     Project,
     /// The user.
     User,
 }
 
-/// A family of operating systems, which decides where a user's files are.
+/// A family of operating systems, which determines the locations of a user's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Os {
-    /// Linux, and whatever lays out homes like it.
+    /// Linux, and other systems with the same layout of home folders.
     Linux,
     /// macOS.
     MacOs,
@@ -63,8 +61,7 @@ pub enum Os {
 }
 
 impl ConfigSource {
-    /// Whether there is something at this place. What cannot be looked at is
-    /// there, as far as one can tell.
+    /// Returns whether the file exists. One that cannot be accessed counts as existing.
     #[must_use]
     pub fn exists(&self) -> bool {
         let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
@@ -72,11 +69,10 @@ impl ConfigSource {
         metadata.map_or_else(|error| !absent.contains(&error.kind()), |_| true)
     }
 
-    /// Says whether a project's file is the user's own: whether nobody else
-    /// owns it, or can write it or a folder above it. If it is not there, that
-    /// is asked of the folder. [`Loader::load_source`](super::Loader::load_source)
-    /// reads no other; a program that writes there, or reads it in another way,
-    /// asks before. This is looked at on Unix only.
+    /// Checks that no other user owns a project's file, or can write it or a folder
+    /// above it. If the file does not exist, checks its folder instead.
+    /// [`Loader::load_source`](super::Loader::load_source) does this itself; call it
+    /// before writing the file or reading it in another way. Checks on Unix only.
     ///
     /// # Errors
     ///
@@ -93,8 +89,7 @@ impl ConfigSource {
         })
     }
 
-    /// The folder of the project that the file belongs to, for one that
-    /// belongs to a project.
+    /// Returns the project's folder, if the file belongs to a project.
     #[must_use]
     pub fn project_dir(&self) -> Option<&Path> {
         let dir = self
@@ -109,7 +104,7 @@ impl ConfigSource {
 }
 
 impl Os {
-    /// The one that this program was built for.
+    /// Returns the system that this program was built for.
     #[must_use]
     pub const fn current() -> Self {
         if cfg!(windows) {
@@ -123,7 +118,7 @@ impl Os {
 }
 
 impl App {
-    /// Its name, for people.
+    /// Returns the display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -138,13 +133,12 @@ impl App {
     }
 }
 
-/// The places where configurations may be, for a user whose files are in
-/// `home` and who works in `cwd`. Of two servers of one name, the first found
-/// should count: the user's own come before those of projects, so that no
-/// project can take over a name that the user has given. Among the files of
-/// projects the nearest come first.
+/// Returns the locations of configuration files for a user whose home is `home` and who
+/// works in `cwd`. If two files define a server of the same name, the first should win:
+/// the user's files come before those of projects, so a project cannot take over a name
+/// that the user has assigned. Among project files, the nearest come first.
 ///
-/// Nothing is opened; most of these files will not be there.
+/// No file is opened; most of these files will not exist.
 ///
 /// ```
 /// use bowline::config::{App, Os, well_known};
@@ -174,7 +168,7 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<ConfigSource> {
     let code = settings.join("Code").join("User");
     let bowline_dir = match os {
         Os::Windows => settings.join("bowline"),
-        // Command-line programs keep to this on a Mac, too.
+        // Command-line programs use this folder on macOS, too.
         Os::Linux | Os::MacOs => home.join(".config").join("bowline"),
     };
     let mut sources = vec![
@@ -202,7 +196,7 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<ConfigSource> {
         #[cfg(feature = "config-toml")]
         project(App::Codex, cwd.join(".codex").join("config.toml")),
     ]);
-    // Who works in their home folder has one file that is both: theirs.
+    // In the home folder, the project's file and the user's are the same: the user's.
     projects.retain(|source| {
         sources
             .iter()
@@ -212,7 +206,7 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<ConfigSource> {
     sources
 }
 
-/// Where programs with windows keep their settings.
+/// Returns the folder where GUI programs keep their settings.
 fn settings_dir(home: &Path, os: Os) -> PathBuf {
     match os {
         Os::Linux => home.join(".config"),
