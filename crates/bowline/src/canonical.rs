@@ -1,4 +1,4 @@
-//! A canonical form of JSON: equal values have equal text.
+//! A canonical form of JSON: one text for all spellings of the same value.
 //!
 //! The JSON is never parsed into values: these cannot represent numbers beyond a
 //! double, nor unpaired surrogates, and different inputs could become equal.
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 const MAX_DEPTH: u32 = 128;
 
 /// Returns the canonical text of `json`: without white space, with the members of every
-/// object sorted, and each string and number written in one way. Equal texts have equal
+/// object sorted, and each string and number written in one way. Equal results have equal
 /// values. Text that is not JSON, or is nested too deep, is returned unchanged.
 pub(crate) fn canonicalize(json: &[u8]) -> Cow<'_, [u8]> {
     let is_json = serde_json::from_slice::<&RawValue>(json).is_ok();

@@ -237,8 +237,8 @@ impl Shared {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("size", &self.shared.max_size)
-            .field("links", &self.shared.lock().len())
+            .field("max_size", &self.shared.max_size)
+            .field("connections", &self.shared.lock().len())
             .finish_non_exhaustive()
     }
 }

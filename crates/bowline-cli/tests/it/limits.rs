@@ -92,7 +92,7 @@ fn a_list_that_says_the_same_again_is_given_up() {
     });
     let ran = rig.run(&["list", &url]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
-    assert!(ran.stderr.contains("sends the same items again"), "{ran:?}");
+    assert!(ran.stderr.contains("repeats the same items"), "{ran:?}");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn files_that_cannot_be_read_are_told_of() {
     let broken = broken.to_str().expect("it is text");
     let named = rig.run(&["list", "--config", broken]);
     assert_eq!(named.code, Some(1), "{named:?}");
-    assert!(named.stderr.contains("this is not JSON"), "{named:?}");
+    assert!(named.stderr.contains("invalid JSON"), "{named:?}");
     assert_eq!(named.text(), "");
     let folder = rig.home().join(".cursor");
     std::fs::create_dir_all(&folder).expect("it can be made");
@@ -276,7 +276,7 @@ fn files_that_cannot_be_read_are_told_of() {
     for verb in [&["list"][..], &["ping", "demo"], &["status"]] {
         let ran = rig.run(verb);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let warning = "warning: ~/.cursor/mcp.json: line 1, column 1: this is not JSON";
+        let warning = "warning: ~/.cursor/mcp.json: line 1, column 1: invalid JSON";
         assert!(ran.stderr.contains(warning), "{ran:?}");
     }
 }

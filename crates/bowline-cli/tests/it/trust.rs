@@ -287,7 +287,7 @@ fn files_that_others_can_write_are_not_read() {
     let allow = |path: PathBuf, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
     };
-    let why = "the file is not read: others can write";
+    let why = "refusing to read the file: other users can write";
     allow(project.rig.work().join(".mcp.json"), 0o666);
     project.check_refused(&["list", "theirs", "--trust-project"], why);
     allow(project.rig.work().join(".mcp.json"), 0o644);

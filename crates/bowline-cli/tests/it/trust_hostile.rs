@@ -82,7 +82,7 @@ fn a_folder_that_others_can_write_is_not_written_to() {
     let open = fs::Permissions::from_mode(0o777);
     fs::set_permissions(project.rig.work(), open).expect("it is ours");
     let add = ["config", "add", "mine", "--project", "--", "true"];
-    project.check_refused(&add, "others can write");
+    project.check_refused(&add, "other users can write");
     assert!(!project.rig.work().join("bowline.json").exists());
 }
 

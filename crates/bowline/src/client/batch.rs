@@ -102,7 +102,7 @@ impl<T> fmt::Debug for Batch<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
             .field("requests", &self.futures.len())
-            .field("at_once", &self.max_concurrent)
+            .field("max_concurrent", &self.max_concurrent)
             .finish()
     }
 }

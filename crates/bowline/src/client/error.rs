@@ -236,15 +236,15 @@ impl fmt::Display for Error {
             ErrorRepr::Failed(failure) => {
                 write!(f, "{operation}: {failure}")?;
                 match &self.inner.last_disconnect {
-                    Some(cause) => write!(f, "; it fell: {cause}"),
+                    Some(cause) => write!(f, "; last disconnect: {cause}"),
                     None => Ok(()),
                 }
             }
             ErrorRepr::ErrorResponse(error, _) => {
-                write!(f, "{operation}: the server refused: {error}")
+                write!(f, "{operation}: the server returned an error: {error}")
             }
             ErrorRepr::Decode(error) => {
-                write!(f, "{operation}: the answer does not fit: {error}")
+                write!(f, "{operation}: invalid response: {error}")
             }
             ErrorRepr::Encode(error) => write!(f, "{operation}: {error}"),
             ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),

@@ -125,7 +125,7 @@ impl<T> Future for List<'_, T> {
 impl<T> fmt::Debug for List<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("List")
-            .field("how", &self.options)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

@@ -305,19 +305,25 @@ impl fmt::Display for IncompleteList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(reason, totals) = self;
         match reason {
-            IncompleteReason::Pages(limit) => write!(f, "the list goes on after {limit} pages")?,
-            IncompleteReason::Items(limit) => write!(f, "the list has more than {limit} items")?,
-            IncompleteReason::Bytes(limit) => write!(f, "the list has more than {limit} bytes")?,
+            IncompleteReason::Pages(limit) => {
+                write!(f, "the list exceeds the limit of {limit} pages")?
+            }
+            IncompleteReason::Items(limit) => {
+                write!(f, "the list exceeds the limit of {limit} items")?
+            }
+            IncompleteReason::Bytes(limit) => {
+                write!(f, "the list exceeds the limit of {limit} bytes")?
+            }
             IncompleteReason::Timeout(time) => {
-                write!(f, "the list was not complete within {time:?}")?;
+                write!(f, "the list timed out after {time:?}")?;
             }
             IncompleteReason::SameCursor => {
-                write!(f, "the server's pages lead back to each other")?;
+                write!(f, "the server repeated a page cursor")?;
             }
             IncompleteReason::SameItems(pages) => {
                 write!(
                     f,
-                    "the server sends the same items again: {pages} pages in a row had nothing new"
+                    "the server repeats the same items: {pages} pages in a row had no new items"
                 )?;
             }
         }
@@ -340,7 +346,7 @@ impl fmt::Display for IncompleteList {
             IncompleteReason::Bytes(_) => {
                 f.write_str("; to read more, raise `ListLimits::max_bytes`")
             }
-            IncompleteReason::Timeout(_) => f.write_str("; give it more with `timeout`"),
+            IncompleteReason::Timeout(_) => f.write_str("; to wait longer, raise `timeout`"),
             IncompleteReason::SameCursor | IncompleteReason::SameItems(_) => Ok(()),
         }
     }

@@ -67,7 +67,7 @@ pub(super) fn parse(source: &str, loader: &Loader) -> ServersFile {
     file
 }
 
-/// Returns the names of the servers in a text, including unusable ones.
+/// Returns the names of the servers in a file, including unusable ones.
 pub(super) fn names(source: &str) -> Vec<String> {
     let text = source.strip_prefix('\u{feff}').unwrap_or(source);
     let Ok(root) = DeTable::parse(text) else {

@@ -40,7 +40,7 @@ pub struct ConfigDocument {
 }
 
 impl ConfigDocument {
-    /// Parses an existing configuration. An empty text is one without servers.
+    /// Parses an existing configuration. Empty text is a configuration without servers.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl ConfigDocument {
     }
 }
 
-/// An object in a text, with the positions of its members.
+/// An object in the text, with the positions of its members.
 struct Object<'a> {
     text: &'a str,
     /// From brace to brace.
@@ -151,7 +151,7 @@ fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
         .ok_or_else(|| not_an_object(&member.key, servers))
 }
 
-/// Rejects a text in which a server appears twice, in one section or in two.
+/// Rejects text in which a server appears twice, in one section or in two.
 fn check_unique(text: &str, name: &str) -> Result<(), Problem> {
     let stripped = jsonc::strip(text);
     let mut report = Report::default();

@@ -10,9 +10,9 @@ use super::{
 /// The keys for the type of server.
 const KIND_KEYS: &[&str] = &["type", "transport", "transportType"];
 /// The message for an unknown type.
-pub(super) const KNOWN_TYPES: &str = "the types are stdio, http, streamable-http and sse";
+pub(super) const KNOWN_TYPES: &str = "unknown type; expected stdio, http, streamable-http or sse";
 /// The message for a URL with another scheme.
-pub(super) const NOT_HTTP_URL: &str = "an address begins with http:// or https://";
+pub(super) const NOT_HTTP_URL: &str = "a URL must begin with http:// or https://";
 /// The keys for the URL of a server.
 const URL_KEYS: &[&str] = &["url", "serverUrl", "httpUrl"];
 
@@ -114,12 +114,10 @@ impl EntryReader<'_> {
             let path = member_path(&fields.path(key), &name);
             let value = self.expander.expand(&raw_value, &path, fields.report);
             if !is_header_name(&name) {
-                fields
-                    .report
-                    .invalid_value(&path, "this cannot be the name of a header");
+                fields.report.invalid_value(&path, "invalid header name");
             }
             if value.chars().any(|c| c.is_control() && c != '\t') {
-                let reason = "a header cannot have line breaks or control characters";
+                let reason = "a header cannot contain line breaks or control characters";
                 fields.report.invalid_value(&path, reason);
             }
             headers.insert(name, value);
@@ -143,9 +141,7 @@ impl EntryReader<'_> {
         for name in listed.keys() {
             if name.is_empty() || name.contains(['=', '\0']) {
                 let path = member_path(&base_path, name);
-                fields
-                    .report
-                    .invalid_value(&path, "this cannot be the name of a variable");
+                fields.report.invalid_value(&path, "invalid variable name");
             }
         }
         let overrides = self
@@ -209,7 +205,7 @@ impl EntryReader<'_> {
 fn read_env_file(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     if metadata.len() > MAX_ENV_FILE {
         return Err(io::ErrorKind::FileTooLarge.into());

@@ -59,7 +59,7 @@ impl Expander<'_> {
             return input.to_owned();
         }
         let Some(input) = self.paths.expand_home(input) else {
-            report.invalid_value(path, "~ is the home folder, which is not known");
+            report.invalid_value(path, "cannot expand ~: the home folder is unknown");
             return input.to_owned();
         };
         self.expand(&input, path, report)

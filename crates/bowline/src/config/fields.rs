@@ -131,7 +131,7 @@ impl<'r> Fields<'r> {
         let time = Duration::try_from_secs_f64(seconds);
         let time = time.ok().filter(|time| !time.is_zero());
         if time.is_none() {
-            self.invalid_value(key, "a time above zero is expected");
+            self.invalid_value(key, "expected a time above zero");
         }
         time
     }
@@ -141,7 +141,7 @@ impl<'r> Fields<'r> {
         let value = self.take(key)?;
         match value.as_u64() {
             Some(0) => {
-                self.invalid_value(key, "zero makes no sense here");
+                self.invalid_value(key, "must be above zero");
                 None
             }
             Some(number) => Some(number),
@@ -157,7 +157,7 @@ impl<'r> Fields<'r> {
         let bytes = parse_size(string);
         self.take(key);
         if bytes.is_none() {
-            self.invalid_value(key, "a number of bytes is expected, such as 64MiB");
+            self.invalid_value(key, "expected a number of bytes, such as 64MiB");
         }
         bytes
     }

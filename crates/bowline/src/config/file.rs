@@ -34,7 +34,7 @@ pub(super) const MAX_SERVERS: usize = 1_000;
 /// assert_eq!(file.servers.len(), 1);
 /// assert_eq!(
 ///     file.problems[0].to_string(),
-///     "mcpServers.docs.url (line 5): a string is expected, not a number; write a string",
+///     "mcpServers.docs.url (line 5): expected a string, found a number; write a string",
 /// );
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -151,7 +151,7 @@ impl ServersFile {
         file
     }
 
-    /// Returns the names of the servers in a text, including unusable ones.
+    /// Returns the names of the servers in a file, including unusable ones.
     pub(super) fn names(source: &str, loader: &Loader) -> Vec<String> {
         let text = jsonc::strip(source);
         let Ok(root) = serde_json::from_str::<&RawValue>(&text) else {

@@ -321,7 +321,7 @@ impl Loader {
         }
     }
 
-    /// Returns the names of the servers in a text, including unusable ones.
+    /// Returns the names of the servers in a file, including unusable ones.
     fn names(&self, text: &str, is_toml: bool) -> Vec<String> {
         match is_toml {
             #[cfg(feature = "config-toml")]
@@ -343,7 +343,7 @@ impl Loader {
             }
             Ok(text) => self.parse(text),
             Err(_) => {
-                let reason = "the file is not in UTF-8".to_owned();
+                let reason = "the file is not valid UTF-8".to_owned();
                 ServersFile::from_problem(None, ProblemKind::Syntax(reason))
             }
         }
@@ -365,7 +365,7 @@ fn with_path(path: &Path, error: &io::Error) -> io::Error {
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let to_error = |error| with_path(path, &error);
     if !fs::metadata(path).map_err(to_error)?.is_file() {
-        return Err(to_error(io::Error::other("it is not a file")));
+        return Err(to_error(io::Error::other("it is not a regular file")));
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(to_error)?;
@@ -373,7 +373,7 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .map_err(to_error)?;
     if bytes.len() as u64 > MAX_PROJECT_FILE {
-        let reason = format!("it is larger than {MAX_PROJECT_FILE} bytes");
+        let reason = format!("it exceeds the limit of {MAX_PROJECT_FILE} bytes");
         return Err(to_error(io::Error::other(reason)));
     }
     Ok(bytes)

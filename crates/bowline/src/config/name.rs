@@ -8,18 +8,18 @@ const MAX_NAME: usize = 200;
 /// Names are shown to people before they decide what to run, and typed into shells.
 pub(super) fn invalid_reason(name: &str) -> Option<String> {
     if name.is_empty() {
-        return Some("a server needs a name".to_owned());
+        return Some("the server name is empty".to_owned());
     }
     if name.trim() != name || name.chars().any(is_invisible) {
-        let reason =
-            "a name stands on one line, without blanks around it, and all of it can be seen";
+        let reason = "a name must be one line of visible characters, without white space around it";
         return Some(reason.to_owned());
     }
     if name.starts_with('-') {
-        return Some("a name that begins with a dash would be taken for an option".to_owned());
+        return Some("a name must not begin with a dash, like an option".to_owned());
     }
     let length = name.chars().count();
-    (length > MAX_NAME).then(|| format!("a name has at most {MAX_NAME} characters, not {length}"))
+    (length > MAX_NAME)
+        .then(|| format!("the name has {length} characters, more than the limit of {MAX_NAME}"))
 }
 
 /// Returns whether a character is invisible: control characters, line breaks,

@@ -135,7 +135,7 @@ mod unix {
             }
             links += 1;
             if links > MAX_LINKS {
-                return Err(format!("more than {MAX_LINKS} links lead to it"));
+                return Err(format!("more than {MAX_LINKS} symbolic links lead to it"));
             }
             let target = fs::read_link(&next).map_err(|error| failed(&next, &error))?;
             for part in parts(&target).rev() {
@@ -180,7 +180,7 @@ mod unix {
                 continue;
             }
             return Err(format!(
-                "others can write {subject} (mode {:o})",
+                "other users can write {subject} (mode {:o})",
                 metadata.mode
             ));
         }
@@ -234,11 +234,11 @@ mod unix {
             check(ME, &[(0, 0, 0o644), root, root, root], Ok(()));
             let theirs = Err("it belongs to another user (1001)");
             check(ME, &[(1001, 1001, 0o644), mine, mine, root], theirs);
-            let open = Err("others can write it (mode 666)");
+            let open = Err("other users can write it (mode 666)");
             check(ME, &[(1000, 1000, 0o666), mine, mine, root], open);
             // The user's own group is the user; a team's is not.
             check(ME, &[(1000, 1000, 0o664), mine, mine, root], Ok(()));
-            let team = Err("others can write it (mode 664)");
+            let team = Err("other users can write it (mode 664)");
             check(ME, &[(1000, 50, 0o664), mine, mine, root], team);
             let of_users = ProcessIdentity { gid: 100, ..ME };
             let users = (1000, 100, 0o664);
@@ -250,7 +250,7 @@ mod unix {
             let root = (0, 0, 0o755);
             let mine = (1000, 1000, 0o755);
             let file = (1000, 1000, 0o644);
-            let open = Err("others can write the folder /w (mode 777)");
+            let open = Err("other users can write the folder /w (mode 777)");
             check(ME, &[file, mine, (1000, 1000, 0o777), root], open);
             check(ME, &[file, mine, (0, 0, 0o777), root], open);
             // As that for temporary files.
@@ -261,7 +261,7 @@ mod unix {
             check(ME, &[planted, (0, 0, 0o1777), root, root], theirs);
             let folder = Err("the folder /w belongs to another user (1001)");
             check(ME, &[file, mine, (1001, 1001, 0o755), root], folder);
-            let team = Err("others can write the folder /w/p (mode 2775)");
+            let team = Err("other users can write the folder /w/p (mode 2775)");
             check(ME, &[file, (1000, 50, 0o2775), root, root], team);
         }
 
@@ -314,9 +314,9 @@ mod unix {
         #[test]
         fn the_group_of_the_superuser_is_a_group() {
             let (root, mine) = ((0, 0, 0o755), (1000, 1000, 0o755));
-            let group = Err("others can write it (mode 664)");
+            let group = Err("other users can write it (mode 664)");
             check(ME, &[(1000, 0, 0o664), mine, mine, root], group);
-            let folder = Err("others can write the folder /w (mode 775)");
+            let folder = Err("other users can write the folder /w (mode 775)");
             let file = (1000, 1000, 0o644);
             check(ME, &[file, mine, (0, 0, 0o775), root], folder);
             let superuser = ProcessIdentity {

@@ -40,11 +40,11 @@ impl Paths {
             return Ok(Root::new(path_or_uri));
         }
         if path_or_uri.contains("://") {
-            return Err("a root is a path or a file URI".into());
+            return Err("a root must be a path or a file URI".into());
         }
         let path_or_uri = self
             .expand_home(path_or_uri)
-            .ok_or("the home folder is not known")?;
+            .ok_or("the home folder is unknown")?;
         let path = self.absolute(&path_or_uri);
         let text = path.to_string_lossy();
         if path.has_root() || has_drive(&text) {

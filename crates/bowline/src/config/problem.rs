@@ -20,7 +20,7 @@ use super::file::MAX_SERVERS;
 /// assert_eq!(problem.kind, ProblemKind::UnsetVariable("GIT_SERVER".into()));
 /// assert_eq!(
 ///     problem.to_string(),
-///     "mcpServers.git.command (line 1): the variable GIT_SERVER is not set; \
+///     "mcpServers.git.command (line 1): environment variable GIT_SERVER is not set; \
 ///      set it, or write ${GIT_SERVER:-value} to give a default",
 /// );
 /// ```
@@ -40,7 +40,7 @@ pub struct Problem {
     pub kind: ProblemKind,
 }
 
-/// A position in a text.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line, counted from 1.
@@ -136,41 +136,43 @@ impl Problem {
     pub fn message(&self) -> String {
         match &self.kind {
             ProblemKind::Unreadable(reason) => format!("the file cannot be read: {reason}"),
-            ProblemKind::NotOwned(reason) => format!("the file is not read: {reason}"),
-            ProblemKind::Syntax(reason) => format!("this is not JSON: {reason}"),
-            ProblemKind::Toml(reason) => format!("this is not TOML: {reason}"),
-            ProblemKind::Misplaced => "servers are not looked for here".into(),
+            ProblemKind::NotOwned(reason) => format!("refusing to read the file: {reason}"),
+            ProblemKind::Syntax(reason) => format!("invalid JSON: {reason}"),
+            ProblemKind::Toml(reason) => format!("invalid TOML: {reason}"),
+            ProblemKind::Misplaced => "unexpected place for servers, ignored".into(),
             ProblemKind::WrongType { expected, found } => {
-                format!("{expected} is expected, not {found}")
+                format!("expected {expected}, found {found}")
             }
             ProblemKind::MissingKey(key) => format!("{key} is missing"),
-            ProblemKind::Ambiguous => "there is a command as well as an address".into(),
+            ProblemKind::Ambiguous => "both a command and a URL are set".into(),
             ProblemKind::InvalidValue(reason) => reason.clone(),
             ProblemKind::UnknownKey => "unknown key, ignored".into(),
-            ProblemKind::Duplicate => "the file has two servers of this name, none is used".into(),
-            ProblemKind::DuplicateKey => "the key stands there twice, none is used".into(),
-            ProblemKind::Overridden => "there is one of this name for this folder, ignored".into(),
+            ProblemKind::Duplicate => "duplicate server name, neither server is used".into(),
+            ProblemKind::DuplicateKey => "duplicate key, neither value is used".into(),
+            ProblemKind::Overridden => {
+                "overridden by the server of this name for this folder".into()
+            }
             ProblemKind::TooManyServers(count) => {
-                format!("the file has {count} servers, and {MAX_SERVERS} at most are read")
+                format!("the file has {count} servers, only the first {MAX_SERVERS} are read")
             }
             ProblemKind::SameVariables(other) => {
-                format!("{other:?} has the same variables MCP_…, so that none of the two gets them")
+                format!("{other:?} has the same MCP_… variables, so neither server gets them")
             }
-            ProblemKind::UnsetVariable(name) => format!("the variable {name} is not set"),
-            ProblemKind::MissingInput(id) => format!("the input {id} was not given"),
+            ProblemKind::UnsetVariable(name) => format!("environment variable {name} is not set"),
+            ProblemKind::MissingInput(id) => format!("no value for input {id}"),
             ProblemKind::Unresolvable(reference) => {
                 format!("${{{reference}}} cannot be resolved here")
             }
             ProblemKind::InvalidReference(reference) => {
-                format!("${{{reference}}} is not a reference, and is left as it is")
+                format!("${{{reference}}} is not a valid reference, left as it is")
             }
             ProblemKind::EnvFile(reason) => {
-                format!("the file of variables cannot be read: {reason}")
+                format!("cannot read the environment file: {reason}")
             }
             ProblemKind::EnvFileLine(line) => {
-                format!("line {line} of the file of variables sets none, ignored")
+                format!("line {line} of the environment file is invalid, ignored")
             }
-            ProblemKind::CannotRemoveVariable => "null would remove the variable, ignored".into(),
+            ProblemKind::CannotRemoveVariable => "null cannot remove a variable, ignored".into(),
         }
     }
 
@@ -178,16 +180,16 @@ impl Problem {
     #[must_use]
     pub fn advice(&self) -> String {
         let advice = match &self.kind {
-            ProblemKind::Unreadable(_) => "check the file and who may read it",
+            ProblemKind::Unreadable(_) => "check the file and its permissions",
             ProblemKind::NotOwned(_) => {
-                "let nobody else own or write what leads to it (chown, chmod go-w)"
+                "let no other user own or write the file and its folders (chown, chmod go-w)"
             }
-            ProblemKind::Syntax(_) => "correct the file there; comments are allowed",
-            ProblemKind::Toml(_) => "correct the file there",
+            ProblemKind::Syntax(_) => "fix the file at this position; comments are allowed",
+            ProblemKind::Toml(_) => "fix the file at this position",
             ProblemKind::Misplaced => "move them into an object named mcpServers",
             ProblemKind::WrongType { expected, .. } => return format!("write {expected}"),
             ProblemKind::MissingKey(_) => "add it",
-            ProblemKind::Ambiguous => "remove one, or say which with type",
+            ProblemKind::Ambiguous => "remove one, or set type to choose",
             ProblemKind::InvalidValue(_) => "correct it",
             ProblemKind::UnknownKey => "remove it, or check its spelling",
             ProblemKind::Duplicate | ProblemKind::Overridden => {
@@ -199,9 +201,9 @@ impl Problem {
             ProblemKind::UnsetVariable(name) => {
                 return format!("set it, or write ${{{name}:-value}} to give a default");
             }
-            ProblemKind::MissingInput(_) => "answer it, or write the name of a variable instead",
-            ProblemKind::Unresolvable(_) => "write the value, or the name of a variable",
-            ProblemKind::InvalidReference(_) => "write ${NAME} where a variable is meant",
+            ProblemKind::MissingInput(_) => "provide one, or refer to a variable instead",
+            ProblemKind::Unresolvable(_) => "write the value, or refer to a variable instead",
+            ProblemKind::InvalidReference(_) => "write ${NAME} to refer to a variable",
             ProblemKind::EnvFile(_) => "create the file, or remove envFile",
             ProblemKind::EnvFileLine(_) => "write NAME=value",
             ProblemKind::CannotRemoveVariable => "set it to an empty string",
@@ -211,7 +213,7 @@ impl Problem {
 }
 
 impl Position {
-    /// Returns the position of a byte in a text, or of the character that contains it.
+    /// Returns the position of a byte in a string, or of the character that contains it.
     pub(super) fn from_offset(text: &str, offset: usize) -> Self {
         let mut end = offset.min(text.len());
         while !text.is_char_boundary(end) {

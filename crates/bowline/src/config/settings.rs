@@ -83,7 +83,7 @@ fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
             "standard" => Some(Timeouts::standard()),
             "interactive" => Some(Timeouts::interactive()),
             _ => {
-                fields.invalid_value("preset", "the presets are standard and interactive");
+                fields.invalid_value("preset", "unknown preset; expected standard or interactive");
                 None
             }
         });
@@ -131,14 +131,14 @@ fn revisions(fields: &mut Fields<'_>) -> Option<Vec<Revision>> {
         }
     }
     if names.is_empty() {
-        fields.invalid_value("revisions", "without a revision nothing can be spoken");
+        fields.invalid_value("revisions", "at least one revision is required");
     }
     Some(revisions)
 }
 
 fn unknown_revision() -> String {
     let known = Revision::ALL.map(Revision::as_str);
-    format!("the known revisions are {}", known.join(", "))
+    format!("unknown revision; expected one of {}", known.join(", "))
 }
 
 fn roots(fields: &mut Fields<'_>, paths: &Paths) -> Option<Vec<Root>> {

@@ -77,7 +77,7 @@ impl<'a> EnvReader<'a> {
         }
         match (self.get("MCP_CMD"), self.get("MCP_BASE_URL")) {
             (Some(_), Some(_)) => {
-                let reason = "there is MCP_CMD as well as MCP_BASE_URL, so it must be said";
+                let reason = "required, because both MCP_CMD and MCP_BASE_URL are set";
                 self.report.invalid_value("MCP_TRANSPORT", reason);
                 None
             }
@@ -222,7 +222,7 @@ impl<'a> EnvReader<'a> {
             split(value)
         };
         if list.is_none() {
-            let reason = "this is neither a JSON list of strings nor plain words";
+            let reason = "expected a JSON list of strings or plain words";
             self.report.invalid_value(name, reason);
         }
         list
@@ -238,7 +238,7 @@ impl<'a> EnvReader<'a> {
             shell_words::split(value).and_then(assignments)
         };
         if variables.is_none() {
-            let reason = "this is neither a JSON object of strings nor words NAME=value";
+            let reason = "expected a JSON object of strings or words NAME=value";
             self.report.invalid_value("MCP_ENV", reason);
         }
         variables
@@ -258,7 +258,7 @@ impl<'a> EnvReader<'a> {
         let time = factor.and_then(|factor| number?.checked_mul(factor));
         let time = time.filter(|&ms| ms > 0);
         if time.is_none() {
-            let reason = "a time above zero is expected, such as 500ms, 30s or 2m";
+            let reason = "expected a time above zero, such as 500ms, 30s or 2m";
             self.report.invalid_value(name, reason);
         }
         time
@@ -269,7 +269,7 @@ impl<'a> EnvReader<'a> {
             None | Some("0" | "false" | "no") => false,
             Some("1" | "true" | "yes") => true,
             Some(_) => {
-                self.report.invalid_value(name, "1 or 0 is expected");
+                self.report.invalid_value(name, "expected 1 or 0");
                 false
             }
         }
@@ -279,7 +279,7 @@ impl<'a> EnvReader<'a> {
         let number = self.get(name)?.trim().parse().ok().filter(|&it| it > 0);
         if number.is_none() {
             self.report
-                .invalid_value(name, "a whole number above zero is expected");
+                .invalid_value(name, "expected a whole number above zero");
         }
         number
     }

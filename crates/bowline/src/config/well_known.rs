@@ -76,7 +76,7 @@ impl ConfigSource {
     ///
     /// # Errors
     ///
-    /// [`ProblemKind::NotOwned`].
+    /// Returns [`ProblemKind::NotOwned`] if the check fails.
     pub fn check_ownership(&self) -> Result<(), Problem> {
         if self.scope == ConfigScope::User {
             return Ok(());

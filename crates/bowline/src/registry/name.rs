@@ -74,24 +74,27 @@ pub(super) fn check_server_name(name: &str) -> Result<(), NameError> {
 impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Taken(name) => write!(f, "there is a server `{name}` already"),
+            Self::Taken(name) => write!(f, "server `{name}` already exists"),
             Self::Unknown {
                 name,
                 similar: Some(similar),
                 ..
             } => write!(f, "no server `{name}`; did you mean `{similar}`?"),
             Self::Unknown { name, known, .. } if known.is_empty() => {
-                write!(f, "no server `{name}`; there are none at all")
+                write!(f, "no server `{name}`; no servers are registered")
             }
             Self::Unknown { name, known, .. } => {
-                write!(f, "no server `{name}`; there are {}", known.join(", "))
+                write!(f, "no server `{name}`; known servers: {}", known.join(", "))
             }
             Self::Invalid(name) => write!(
                 f,
-                "`{name}` cannot be a server's name: letters, digits, `-`, `.` and single `_` can"
+                "`{name}` is not a valid server name: use letters, digits, `-`, `.` and single `_`"
             ),
             Self::Unqualified(name) => {
-                write!(f, "`{name}` does not say whose tool it is: `server__tool`")
+                write!(
+                    f,
+                    "`{name}` is not a qualified tool name such as `server__tool`"
+                )
             }
         }
     }

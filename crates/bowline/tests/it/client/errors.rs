@@ -47,11 +47,11 @@ async fn errors_read_as_sentences() {
     let ((refused, misshapen, neither), ()) = tokio::join!(asking, answering);
     assert_eq!(
         refused.to_string(),
-        "tools/call: the server refused: Unknown tool: x (code -32602)",
+        "tools/call: the server returned an error: Unknown tool: x (code -32602)",
     );
     let text = misshapen.to_string();
     assert!(
-        text.starts_with("resources/read: the answer does not fit: "),
+        text.starts_with("resources/read: invalid response: "),
         "{text}"
     );
     assert!(
@@ -82,7 +82,7 @@ async fn a_connection_that_is_down_says_so() {
     );
     assert!(
         text.contains("the server closed the connection"),
-        "why it fell: {text}"
+        "last disconnect: {text}"
     );
     assert!(error.connection_error().is_some());
 }

@@ -82,7 +82,10 @@ async fn pages_that_lead_in_a_circle_are_an_error() {
     let (tools, _) = list(pages).await;
     let error = tools.expect_err("it never ends");
     assert_eq!(error.reason(), Reason::InvalidResponse);
-    assert!(error.to_string().contains("lead back"), "{error}");
+    assert!(
+        error.to_string().contains("repeated a page cursor"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,15 +165,15 @@ async fn a_list_without_end_is_followed_as_far_as_the_limits_allow() {
     for (limits, expected) in [
         (
             limits.max_pages(7),
-            "the list goes on after 7 pages (read so far: 7 pages, 7 items, ",
+            "the list exceeds the limit of 7 pages (read so far: 7 pages, 7 items, ",
         ),
         (
             limits.max_items(7),
-            "the list has more than 7 items (read so far: 8 pages, 8 items, ",
+            "the list exceeds the limit of 7 items (read so far: 8 pages, 8 items, ",
         ),
         (
             limits.max_bytes(500),
-            "the list has more than 500 bytes (read so far: 6 pages, 6 items, 468 bytes)",
+            "the list exceeds the limit of 500 bytes (read so far: 6 pages, 6 items, 468 bytes)",
         ),
     ] {
         let error = unended(limited(limits), new_page).await;
@@ -191,7 +194,10 @@ async fn a_list_without_end_ends_with_default_limits_too() {
     let empty = |before: usize| json!({"tools": [], "nextCursor": before.to_string()});
     let error = unended(Client::builder(), empty).await;
     assert_eq!(error.reason(), Reason::ListTooLong);
-    assert!(error.to_string().contains("after 10000 pages"), "{error}");
+    assert!(
+        error.to_string().contains("limit of 10000 pages"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -217,7 +223,7 @@ async fn the_limits_of_one_list_can_be_its_own() {
         listed = client.tools().list().limits(limits) => listed.expect_err("it does not end"),
         () = answer_for_ever(&mut session, async |before| new_page(before)) => unreachable!(),
     };
-    assert!(error.to_string().contains("after 3 pages"), "{error}");
+    assert!(error.to_string().contains("limit of 3 pages"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,7 +232,7 @@ async fn the_same_items_under_new_cursors_are_not_followed_for_long() {
     let error = unended(Client::builder(), same).await;
     assert_eq!(error.reason(), Reason::InvalidResponse);
     let text = error.to_string();
-    assert!(text.contains("the same items again"), "{text}");
+    assert!(text.contains("repeats the same items"), "{text}");
     assert!(text.contains("read so far: 4 pages, 4 items"), "{text}");
 }
 
@@ -263,7 +269,7 @@ async fn a_time_is_for_the_whole_list() {
         assert_eq!(begun.elapsed(), Duration::from_secs(expected));
         assert!(error.is_timeout() && error.is_retryable());
         let text = error.to_string();
-        let told = format!("tools/list: the list was not complete within {expected}s");
+        let told = format!("tools/list: the list timed out after {expected}s");
         assert!(text.starts_with(&told), "{text}");
         assert!(text.contains("read so far: "), "{text}");
     }

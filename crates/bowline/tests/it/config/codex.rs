@@ -91,11 +91,11 @@ fn what_is_wrong_is_said() {
     check("model = 'x'", &[]);
     check(
         "mcp_servers = 3",
-        &["mcp_servers (line 1): a table is expected, not a number; write a table"],
+        &["mcp_servers (line 1): expected a table, found a number; write a table"],
     );
     check(
         "[mcp_servers]\nit = 'x'",
-        &["mcp_servers.it (line 2): a table is expected, not a string; write a table"],
+        &["mcp_servers.it (line 2): expected a table, found a string; write a table"],
     );
     check(
         "[mcp_servers.it]",
@@ -104,21 +104,21 @@ fn what_is_wrong_is_said() {
     check(
         "[mcp_servers.it]\ncommand = 'x'\nurl = 'https://a.test'",
         &[
-            "mcp_servers.it.url (line 1): there is a command as well as an address; \
-           remove one, or say which with type",
+            "mcp_servers.it.url (line 1): both a command and a URL are set; \
+           remove one, or set type to choose",
         ],
     );
     check(
         "[mcp_servers.it]\nurl = 'a.test'\nstartup_timeout_sec = 0",
         &[
-            "mcp_servers.it.url (line 1): an address begins with http:// or https://; correct it",
-            "mcp_servers.it.startup_timeout_sec (line 1): a time above zero is expected; correct it",
+            "mcp_servers.it.url (line 1): a URL must begin with http:// or https://; correct it",
+            "mcp_servers.it.startup_timeout_sec (line 1): expected a time above zero; correct it",
         ],
     );
     check(
         "[mcp_servers.it]\ncommand = 'x'\nenabled = 'no'",
         &[
-            "mcp_servers.it.enabled (line 1): true or false is expected, not a string; \
+            "mcp_servers.it.enabled (line 1): expected true or false, found a string; \
            write true or false",
         ],
     );

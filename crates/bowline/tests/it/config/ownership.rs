@@ -82,7 +82,7 @@ fn a_file_that_others_can_write_is_not_read() {
     work.write("project/.mcp.json", 0o644);
     assert_eq!(work.read("project").servers.len(), 1);
     work.allow("project/.mcp.json", 0o666);
-    check_refused(&work.read("project"), "others can write it (mode 666)");
+    check_refused(&work.read("project"), "other users can write it (mode 666)");
 }
 
 #[test]
@@ -90,10 +90,10 @@ fn a_folder_that_others_can_write_is_no_place_for_one() {
     let work = Work::new();
     work.write("project/.mcp.json", 0o644);
     work.allow("project", 0o777);
-    check_refused(&work.read("project"), "others can write the folder");
+    check_refused(&work.read("project"), "other users can write the folder");
     work.allow("project", 0o755);
     work.allow("", 0o777);
-    check_refused(&work.read("project"), "others can write the folder");
+    check_refused(&work.read("project"), "other users can write the folder");
     // There, nobody replaces what is not theirs.
     work.allow("", 0o1777);
     assert_eq!(work.read("project").servers.len(), 1);
@@ -111,10 +111,10 @@ fn a_link_is_judged_by_where_it_leads() {
     .expect("a link");
     assert_eq!(work.read("project").servers.len(), 1);
     work.allow("open/elsewhere.json", 0o666);
-    check_refused(&work.read("project"), "others can write it");
+    check_refused(&work.read("project"), "other users can write it");
     work.allow("open/elsewhere.json", 0o644);
     work.allow("open", 0o777);
-    check_refused(&work.read("project"), "others can write the folder");
+    check_refused(&work.read("project"), "other users can write the folder");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn every_link_of_a_chain_is_looked_at() {
     assert_eq!(work.read("project").servers.len(), 1);
     // Whoever can write there can make it lead elsewhere.
     work.allow("open", 0o777);
-    check_refused(&work.read("project"), "others can write the folder");
+    check_refused(&work.read("project"), "other users can write the folder");
     work.allow("open", 0o755);
     assert_eq!(work.read("project").servers.len(), 1);
 }

@@ -28,35 +28,35 @@ fn warned(entry: &str, text: &str) {
 fn values_of_the_wrong_type() {
     refused(
         "7",
-        " (line 1): an object is expected, not a number; write an object",
+        " (line 1): expected an object, found a number; write an object",
     );
     refused(
         r#"{"command": ["npx", "x"]}"#,
-        ".command (line 1): a string is expected, not a list; write a string",
+        ".command (line 1): expected a string, found a list; write a string",
     );
     refused(
         r#"{"command": "x", "args": "y"}"#,
-        ".args (line 1): a list of strings is expected, not a string; write a list of strings",
+        ".args (line 1): expected a list of strings, found a string; write a list of strings",
     );
     refused(
         r#"{"command": "x", "args": ["y", null]}"#,
-        ".args[1] (line 1): a string is expected, not null; write a string",
+        ".args[1] (line 1): expected a string, found null; write a string",
     );
     refused(
         r#"{"command": "x", "env": ["A=1"]}"#,
-        ".env (line 1): an object of strings is expected, not a list; write an object of strings",
+        ".env (line 1): expected an object of strings, found a list; write an object of strings",
     );
     refused(
         r#"{"command": "x", "env": {"A B": {}}}"#,
-        r#".env["A B"] (line 1): a string is expected, not an object; write a string"#,
+        r#".env["A B"] (line 1): expected a string, found an object; write a string"#,
     );
     refused(
         r#"{"command": "x", "disabled": "yes"}"#,
-        ".disabled (line 1): true or false is expected, not a string; write true or false",
+        ".disabled (line 1): expected true or false, found a string; write true or false",
     );
     refused(
         r#"{"command": "x", "timeouts": {"tool_ms": -1}}"#,
-        ".timeouts.tool_ms (line 1): a whole number is expected, not a number; \
+        ".timeouts.tool_ms (line 1): expected a whole number, found a number; \
          write a whole number",
     );
 }
@@ -66,8 +66,8 @@ fn entries_that_do_not_say_enough_or_too_much() {
     refused("{}", " (line 1): command or url is missing; add it");
     refused(
         r#"{"command": "x", "url": "https://a.test"}"#,
-        ".url (line 1): there is a command as well as an address; \
-         remove one, or say which with type",
+        ".url (line 1): both a command and a URL are set; \
+         remove one, or set type to choose",
     );
     refused(
         r#"{"type": "stdio", "url": "x"}"#,
@@ -79,7 +79,7 @@ fn entries_that_do_not_say_enough_or_too_much() {
     );
     refused(
         r#"{"type": "pigeon", "url": "x"}"#,
-        ".type (line 1): the types are stdio, http, streamable-http and sse; correct it",
+        ".type (line 1): unknown type; expected stdio, http, streamable-http or sse; correct it",
     );
 }
 
@@ -92,27 +92,27 @@ fn values_that_make_no_sense() {
         ),
         (
             r#"{"url": "a.test/mcp"}"#,
-            ".url (line 1): an address begins with http:// or https://",
+            ".url (line 1): a URL must begin with http:// or https://",
         ),
         (
             r#"{"url": "https://a.test", "headers": {"X Y": "1"}}"#,
-            r#".headers["X Y"] (line 1): this cannot be the name of a header"#,
+            r#".headers["X Y"] (line 1): invalid header name"#,
         ),
         (
             r#"{"url": "https://a.test", "headers": {"X": "1\r\nY: 2"}}"#,
-            ".headers.X (line 1): a header cannot have line breaks or control characters",
+            ".headers.X (line 1): a header cannot contain line breaks or control characters",
         ),
         (
             r#"{"command": "x", "env": {"A=B": "1"}}"#,
-            r#".env["A=B"] (line 1): this cannot be the name of a variable"#,
+            r#".env["A=B"] (line 1): invalid variable name"#,
         ),
         (
             r#"{"command": "x", "preset": "fast"}"#,
-            ".preset (line 1): the presets are standard and interactive",
+            ".preset (line 1): unknown preset; expected standard or interactive",
         ),
         (
             r#"{"command": "x", "max_frame": 0}"#,
-            ".max_frame (line 1): zero makes no sense here",
+            ".max_frame (line 1): must be above zero",
         ),
         (
             r#"{"command": "x", "backoff": {"min_ms": 40000}}"#,
@@ -120,16 +120,16 @@ fn values_that_make_no_sense() {
         ),
         (
             r#"{"command": "x", "revisions": []}"#,
-            ".revisions (line 1): without a revision nothing can be spoken",
+            ".revisions (line 1): at least one revision is required",
         ),
         (
             r#"{"command": "x", "revisions": ["1.0"]}"#,
-            ".revisions[0] (line 1): the known revisions are 2024-11-05, 2025-03-26, \
+            ".revisions[0] (line 1): unknown revision; expected one of 2024-11-05, 2025-03-26, \
              2025-06-18, 2025-11-25, 2026-07-28",
         ),
         (
             r#"{"command": "x", "roots": ["https://a.test"]}"#,
-            ".roots[0] (line 1): a root is a path or a file URI",
+            ".roots[0] (line 1): a root must be a path or a file URI",
         ),
     ];
     for (entry, text) in cases {
@@ -141,23 +141,23 @@ fn values_that_make_no_sense() {
 fn references_that_cannot_be_resolved() {
     refused(
         r#"{"command": "x", "args": ["a", "${NOT_SET}"]}"#,
-        ".args[1] (line 1): the variable NOT_SET is not set; \
+        ".args[1] (line 1): environment variable NOT_SET is not set; \
          set it, or write ${NOT_SET:-value} to give a default",
     );
     refused(
         r#"{"url": "https://${env:NOT_SET}"}"#,
-        ".url (line 1): the variable NOT_SET is not set; \
+        ".url (line 1): environment variable NOT_SET is not set; \
          set it, or write ${NOT_SET:-value} to give a default",
     );
     refused(
         r#"{"command": "x", "env": {"A": "${input:key}"}}"#,
-        ".env.A (line 1): the input key was not given; \
-         answer it, or write the name of a variable instead",
+        ".env.A (line 1): no value for input key; \
+         provide one, or refer to a variable instead",
     );
     refused(
         r#"{"command": "${command:pick}"}"#,
         ".command (line 1): ${command:pick} cannot be resolved here; \
-         write the value, or the name of a variable",
+         write the value, or refer to a variable instead",
     );
     // What follows is the system's own text.
     let file = read_one(r#"{"command": "x", "envFile": "not-there.env"}"#, &[]);
@@ -194,17 +194,17 @@ fn what_is_ignored_is_said() {
     );
     warned(
         r#"{"command": "sh", "args": ["-c", "echo ${X%.*}"]}"#,
-        ".args[1] (line 1): ${X%.*} is not a reference, and is left as it is; \
-         write ${NAME} where a variable is meant",
+        ".args[1] (line 1): ${X%.*} is not a valid reference, left as it is; \
+         write ${NAME} to refer to a variable",
     );
     warned(
         r#"{"command": "x", "args": ["${OPEN"]}"#,
-        ".args[0] (line 1): ${…} is not a reference, and is left as it is; \
-         write ${NAME} where a variable is meant",
+        ".args[0] (line 1): ${…} is not a valid reference, left as it is; \
+         write ${NAME} to refer to a variable",
     );
     warned(
         r#"{"command": "x", "env": {"A": null}}"#,
-        ".env.A (line 1): null would remove the variable, ignored; set it to an empty string",
+        ".env.A (line 1): null cannot remove a variable, ignored; set it to an empty string",
     );
 }
 
@@ -351,7 +351,7 @@ fn more_servers_than_people_have_are_not_read() {
     let file = servers(1_001);
     assert_eq!(file.servers.len(), 1_000);
     assert_eq!(file.problems[0].kind, ProblemKind::TooManyServers(1_001));
-    let said = "the file has 1001 servers, and 1000 at most are read";
+    let said = "the file has 1001 servers, only the first 1000 are read";
     assert!(file.problems[0].to_string().contains(said));
 }
 
@@ -360,26 +360,26 @@ fn a_file_that_is_not_json_is_one_problem_with_a_place() {
     let cases = [
         (
             "{\n  \"mcpServers\": {\n    oops\n",
-            "line 3, column 5: this is not JSON: key must be a string",
+            "line 3, column 5: invalid JSON: key must be a string",
         ),
         (
             "{\"é\": 1 2}",
-            "line 1, column 9: this is not JSON: expected `,` or `}`",
+            "line 1, column 9: invalid JSON: expected `,` or `}`",
         ),
         (
             "// only\n{",
-            "line 2, column 1: this is not JSON: EOF while parsing an object",
+            "line 2, column 1: invalid JSON: EOF while parsing an object",
         ),
         (
             "{} /* open",
-            "line 1, column 4: this is not JSON: trailing characters",
+            "line 1, column 4: invalid JSON: trailing characters",
         ),
     ];
     for (text, expected) in cases {
         let file = loader(&[]).parse(text);
         assert_eq!(file.servers, []);
         let texts: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
-        let advice = "correct the file there; comments are allowed";
+        let advice = "fix the file at this position; comments are allowed";
         assert_eq!(texts, [format!("{expected}; {advice}")], "{text}");
     }
 }
@@ -405,19 +405,19 @@ fn files_without_servers() {
         assert_eq!(loader(&[]).parse(text).problems, [], "{text}");
     }
     let wrong = [
-        ("[]", "an object is expected, not a list; write an object"),
+        ("[]", "expected an object, found a list; write an object"),
         (
             r#"{"mcpServers": []}"#,
-            "mcpServers: an object is expected, not a list; write an object",
+            "mcpServers: expected an object, found a list; write an object",
         ),
         (
             r#"{"mcp_servers": {}}"#,
-            "mcp_servers: servers are not looked for here; \
+            "mcp_servers: unexpected place for servers, ignored; \
              move them into an object named mcpServers",
         ),
         (
             r#"{"time": {"command": "uvx"}}"#,
-            "time: servers are not looked for here; move them into an object named mcpServers",
+            "time: unexpected place for servers, ignored; move them into an object named mcpServers",
         ),
     ];
     for (text, expected) in wrong {

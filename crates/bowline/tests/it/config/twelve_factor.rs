@@ -107,57 +107,53 @@ fn what_is_wrong_is_named() {
         (
             "MCP_TRANSPORT",
             "pigeon",
-            "the types are stdio, http, streamable-http and sse",
+            "unknown type; expected stdio, http, streamable-http or sse",
         ),
         (
             "MCP_ARGS",
             "'open",
-            "this is neither a JSON list of strings nor plain words",
+            "expected a JSON list of strings or plain words",
         ),
         (
             "MCP_ARGS",
             "[1]",
-            "this is neither a JSON list of strings nor plain words",
+            "expected a JSON list of strings or plain words",
         ),
         (
             "MCP_ENV",
             "A",
-            "this is neither a JSON object of strings nor words NAME=value",
+            "expected a JSON object of strings or words NAME=value",
         ),
         (
             "MCP_ENV",
             "{\"A\": 1}",
-            "this is neither a JSON object of strings nor words NAME=value",
+            "expected a JSON object of strings or words NAME=value",
         ),
         (
             "MCP_TIMEOUT",
             "soon",
-            "a time above zero is expected, such as 500ms, 30s or 2m",
+            "expected a time above zero, such as 500ms, 30s or 2m",
         ),
         (
             "MCP_TIMEOUT",
             "0",
-            "a time above zero is expected, such as 500ms, 30s or 2m",
+            "expected a time above zero, such as 500ms, 30s or 2m",
         ),
         (
             "MCP_TIMEOUT",
             "5h",
-            "a time above zero is expected, such as 500ms, 30s or 2m",
+            "expected a time above zero, such as 500ms, 30s or 2m",
         ),
         (
             "MCP_BACKOFF_MIN",
             "40s",
             "the minimum backoff must not exceed the maximum",
         ),
-        (
-            "MCP_MAX_FRAME",
-            "big",
-            "a whole number above zero is expected",
-        ),
+        ("MCP_MAX_FRAME", "big", "expected a whole number above zero"),
         (
             "MCP_ROOTS",
             "ftp://a.test",
-            "a root is a path or a file URI",
+            "a root must be a path or a file URI",
         ),
     ];
     for (name, value, why) in cases {

@@ -67,5 +67,9 @@ fn a_file_of_variables_counts_as_if_it_stood_there() {
 fn devices_are_no_files_of_variables() {
     let file = read_one(r#"{"command": "x", "envFile": "/dev/zero"}"#, &[]);
     assert_eq!(file.servers, []);
-    assert!(file.problems[0].to_string().contains("it is not a file"));
+    assert!(
+        file.problems[0]
+            .to_string()
+            .contains("it is not a regular file")
+    );
 }
