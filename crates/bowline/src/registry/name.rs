@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(similar("tme"), "no server `tme`; did you mean `time`?");
         assert_eq!(
             similar("postgres"),
-            "no server `postgres`; there are github, time, weather"
+            "no server `postgres`; known servers: github, time, weather"
         );
     }
 }
