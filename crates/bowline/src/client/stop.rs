@@ -29,8 +29,8 @@ impl Client {
     /// # async fn example(client: &bowline::Client) {
     /// use bowline::transport::StopOutcome;
     ///
-    /// if client.stop_and_wait(Duration::from_secs(5)).await == StopOutcome::Forcefully {
-    ///     eprintln!("the server did not exit in time and was killed");
+    /// if client.stop_and_wait(Duration::from_secs(5)).await == StopOutcome::Forced {
+    ///     eprintln!("the server did not stop in time");
     /// }
     /// # }
     /// ```
