@@ -329,8 +329,7 @@ fn a_folder_that_is_not_there_is_what_is_missing() {
     rig.configure(&json!({"mcpServers": {"lost": entry}}));
     let ran = rig.run(&["list", "lost"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    let why =
-        "the folder \"/no/such/folder\" in which the command \"sh\" should run does not exist";
+    let why = "the working directory \"/no/such/folder\" of the command \"sh\" does not exist";
     assert!(ran.stderr.contains(why), "{ran:?}");
 }
 

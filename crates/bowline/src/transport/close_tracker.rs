@@ -1,26 +1,28 @@
-//! What links still have to do after they were closed, and waiting for it.
+//! Tracking of the work that links still do after they were closed.
 
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::watch, time::timeout};
 
-/// How long what was told to end at once may take for that.
+/// How long forced tasks may take to end.
 const FORCED_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the links of one connection still do after they were closed: one waits
-/// for a child process to end, another for a session to be deleted.
+/// Tracks the work that the links of a connection still do after they were
+/// closed, such as waiting for a child process to exit or for a session to be
+/// deleted.
 ///
-/// A transport gets it with each [`Dial`](super::Dial). A link that is not done
-/// when [`close`](super::Link::close) returns says so with
-/// [`begin`](Self::begin), and whoever stops the client can wait for it.
+/// A transport receives it with each [`DialOptions`](super::DialOptions). A
+/// link that is not done when [`close`](super::Link::close) returns calls
+/// [`start_task`](Self::start_task), so stopping the client can wait for it.
 ///
-/// Cheap to clone; all clones are the same tracker.
+/// Cheap to clone; all clones share one tracker.
 #[derive(Clone, Debug, Default)]
 pub struct CloseTracker {
     state: Arc<watch::Sender<CloseState>>,
 }
 
-/// Something that a link still does. Dropping it says that it was cut off.
+/// Work that a link still does. Dropping it without [`finish`](Self::finish)
+/// counts as forced.
 #[derive(Debug)]
 pub struct CloseTask {
     state: Arc<watch::Sender<CloseState>>,
@@ -28,14 +30,14 @@ pub struct CloseTask {
     is_finished: bool,
 }
 
-/// How what was connected has ended.
+/// How a stop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopOutcome {
-    /// In good order: the child process has ended when it was asked to, the
-    /// session was deleted.
+    /// Gracefully: the child process exited when asked to, the session was
+    /// deleted.
     Graceful,
     /// Something was cut off: a child process was killed, or the server did not
-    /// answer that the session is deleted.
+    /// confirm that the session was deleted.
     Forced,
 }
 
@@ -43,15 +45,15 @@ pub enum StopOutcome {
 struct CloseState {
     running: usize,
     forced_ends: usize,
-    /// How many tasks there have been.
+    /// Number of tasks started so far.
     started: u64,
-    /// The first so many of them have to end at once.
+    /// Tasks up to this number must end at once.
     forced_up_to: u64,
 }
 
 impl CloseTracker {
-    /// Says that a link has something left to do, until the task is
-    /// [finished](CloseTask::finished) or dropped.
+    /// Starts a task, which runs until it is [finished](CloseTask::finish) or
+    /// dropped.
     #[must_use]
     pub fn start_task(&self) -> CloseTask {
         let mut number = 0;
@@ -67,15 +69,17 @@ impl CloseTracker {
         }
     }
 
-    /// Waits until nothing is under way any more, for `limit` at most. What is
-    /// not done by then is told to end at once; what begins later is not.
+    /// Waits until no task is running, for at most `limit`. Tasks that are
+    /// still running then are told to end at once; tasks that start later are
+    /// not.
     pub async fn wait(&self, limit: Duration) -> StopOutcome {
         let before = self.forced_count();
         self.wait_since(before, limit, std::future::ready(())).await
     }
 
-    /// As [`wait`](Self::wait), after `first`, which counts towards the limit.
-    /// Whatever was cut off since there were `before` such counts.
+    /// Like [`wait`](Self::wait), after `first`, whose time counts towards the
+    /// limit. The outcome is forced if the count of forced tasks has grown
+    /// since `before`.
     pub(crate) async fn wait_since(
         &self,
         before: usize,
@@ -89,7 +93,7 @@ impl CloseTracker {
         if timeout(limit, graceful).await.is_err() {
             self.state
                 .send_modify(|state| state.forced_up_to = state.started);
-            // What does not even end so has nobody who could do more.
+            // Nothing more can be done about tasks that do not end even now.
             let _ = timeout(FORCED_TIMEOUT, self.wait_idle()).await;
         }
         let now = *self.state.borrow();
@@ -99,7 +103,7 @@ impl CloseTracker {
         }
     }
 
-    /// How often something was cut off so far.
+    /// Returns the number of tasks that were forced so far.
     pub(crate) fn forced_count(&self) -> usize {
         self.state.borrow().forced_ends
     }
@@ -112,8 +116,7 @@ impl CloseTracker {
 }
 
 impl CloseTask {
-    /// Waits until it has to end at once: whoever waited for it does so no
-    /// longer.
+    /// Waits until the task must end at once because it is no longer awaited.
     pub async fn wait_forced(&self) {
         let mut state = self.state.subscribe();
         // The sender lives as long as this task.
@@ -121,7 +124,7 @@ impl CloseTask {
         let _ = state.wait_for(is_forced).await;
     }
 
-    /// Says that it is done, in good order.
+    /// Marks the task as finished gracefully.
     pub fn finish(mut self) {
         self.is_finished = true;
     }
@@ -137,7 +140,7 @@ impl Drop for CloseTask {
 }
 
 impl StopOutcome {
-    /// How several things ended that belong together.
+    /// Combines the outcomes of several stops.
     #[must_use]
     pub fn combine(outcomes: impl IntoIterator<Item = Self>) -> Self {
         let is_graceful = outcomes.into_iter().all(|one| one == Self::Graceful);

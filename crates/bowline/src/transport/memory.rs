@@ -1,4 +1,4 @@
-//! Links within one process: frames change hands without being copied.
+//! Links within one process: frames are passed on without copying.
 
 use std::{
     collections::VecDeque,
@@ -15,11 +15,11 @@ use super::{
     SendError, Transport,
 };
 
-/// How many bytes each direction holds before it is busy.
+/// Number of bytes that each direction queues before it is busy.
 const QUEUE_BYTES: usize = 1024 * 1024;
 
-/// A transport that hands its links to another part of the same program: a
-/// server in the same process, or a test.
+/// A transport to another part of the same program: a server in the same
+/// process, or a test.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -39,14 +39,14 @@ pub struct Memory {
     links: mpsc::UnboundedSender<MemoryLink>,
 }
 
-/// Where the other ends of a [`Memory`] transport's links arrive.
+/// Accepts the other ends of a [`Memory`] transport's links.
 #[derive(Debug)]
 pub struct MemoryListener {
     links: mpsc::UnboundedReceiver<MemoryLink>,
 }
 
 impl Memory {
-    /// A transport, and where the other ends of its links arrive.
+    /// Creates a transport and the listener for its links.
     #[must_use]
     pub fn new() -> (Self, MemoryListener) {
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -55,7 +55,7 @@ impl Memory {
 }
 
 impl MemoryListener {
-    /// The next link. `None` once the transport is gone.
+    /// Accepts the next link. Returns `None` once the transport is gone.
     pub async fn accept(&mut self) -> Option<MemoryLink> {
         self.links.recv().await
     }
@@ -71,7 +71,10 @@ impl Transport for Memory {
         Box::pin(async move {
             match sent {
                 Ok(()) => Ok(Box::new(local) as Box<dyn Link>),
-                Err(_) => Err(ConnectionErrorKind::Unreachable("nobody listens".to_owned()).into()),
+                Err(_) => Err(ConnectionErrorKind::Unreachable(
+                    "the in-memory listener was dropped".to_owned(),
+                )
+                .into()),
             }
         })
     }
@@ -81,14 +84,14 @@ impl Transport for Memory {
     }
 }
 
-/// One end of a link in memory. It is a [`Link`] itself.
+/// One end of an in-memory link. Implements [`Link`].
 pub struct MemoryLink {
     incoming: Arc<FrameQueue>,
     outgoing: Arc<FrameQueue>,
 }
 
 impl MemoryLink {
-    /// Both ends of a link.
+    /// Creates both ends of a link.
     #[must_use]
     pub fn pair() -> (Self, Self) {
         let (there, back) = (Arc::default(), Arc::default());
@@ -103,19 +106,20 @@ impl MemoryLink {
         (local, remote)
     }
 
-    /// The next frame; `None` once the other end is gone and all was read.
+    /// Receives the next frame. Returns `None` once the other end is gone and
+    /// all frames were read.
     pub async fn recv(&mut self) -> Option<Bytes> {
         std::future::poll_fn(|cx| self.incoming.poll_pop(cx)).await
     }
 
-    /// Sends a frame, waiting while the other end is behind. Says whether
-    /// there still is another end.
+    /// Sends a frame, waiting while the other end is behind. Returns whether
+    /// the other end still exists.
     pub async fn send_frame(&mut self, frame: Bytes) -> bool {
         std::future::poll_fn(|cx| self.outgoing.poll_push(&frame, cx)).await
     }
 }
 
-/// Says why the link ends when this end goes.
+/// Reports to the other end why the link ends.
 impl Drop for MemoryLink {
     fn drop(&mut self) {
         self.incoming.close();
@@ -159,7 +163,7 @@ struct QueueState {
     frames: VecDeque<Bytes>,
     bytes: usize,
     closed: bool,
-    /// A frame was handed back, and nothing was read since.
+    /// A frame was returned as busy, and nothing was read since.
     refused: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -179,8 +183,8 @@ impl FrameQueue {
         Ok(())
     }
 
-    /// Waits for room, where there was none. What is in the queue is with the
-    /// other end already.
+    /// Waits for capacity, if the queue was full. Queued frames already count
+    /// as delivered.
     fn poll_capacity(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.lock();
         if queue.closed || !queue.refused {
@@ -232,7 +236,7 @@ impl FrameQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // Nothing that holds the lock can panic halfway.
+        // No code that holds the lock can panic halfway.
         self.state
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -1,8 +1,8 @@
-//! How frames travel: the contract between a connection and what carries it.
+//! Transports: how frames travel between a connection and its peer.
 //!
-//! A [`Transport`] opens links; a [`Link`] carries frames until it dies and
-//! then says why. Neither knows the protocol: reconnecting, negotiating and
-//! retrying are the connection's business.
+//! A [`Transport`] opens links; a [`Link`] carries frames until it goes down
+//! and then reports why. Neither knows the protocol: reconnecting, negotiating
+//! and retrying are up to the connection.
 
 mod child;
 mod close_tracker;
@@ -32,7 +32,7 @@ pub use http::{
     Unauthorized,
 };
 pub use memory::{Memory, MemoryLink, MemoryListener};
-/// The HTTP client below [`Http`], for applications that bring their own.
+/// The HTTP client that [`Http`] uses, for applications that bring their own.
 #[cfg(feature = "http-client")]
 pub use reqwest;
 #[cfg(feature = "server")]
@@ -46,29 +46,29 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Opens links to one server, one after another.
 pub trait Transport: Send + 'static {
-    /// Opens a link. The future is dropped if nobody waits for the link any
-    /// more; what it had started must end with it.
+    /// Opens a link. The future is dropped if the link is no longer wanted;
+    /// anything it started must end with it.
     fn dial(
         &mut self,
         options: DialOptions,
     ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>>;
 
-    /// What the links are, as far as the protocol cares.
+    /// Returns the kind of the links, as far as the protocol cares.
     fn kind(&self) -> TransportKind {
         TransportKind::Stream
     }
 
-    /// The era that the server was found to be of by an earlier link, if the
-    /// transport remembers. It saves a question, and may be wrong.
+    /// Returns the era of the server as seen by an earlier link, if the
+    /// transport remembers it. Saves a probe, and may be out of date.
     fn known_era(&self) -> Option<Era> {
         None
     }
 
-    /// What the link leads to, for people: a command line, a URL.
+    /// Describes the peer for people: a command line, a URL.
     fn describe(&self) -> String;
 }
 
-/// A transport that is chosen when the program runs.
+/// A transport that is chosen at run time.
 impl Transport for Box<dyn Transport> {
     fn dial(
         &mut self,
@@ -90,17 +90,17 @@ impl Transport for Box<dyn Transport> {
     }
 }
 
-/// What a transport is told when a link is wanted.
+/// Options for [`Transport::dial`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DialOptions {
-    /// How many attempts have failed since the last success.
+    /// Number of failed attempts since the last success.
     pub attempt: u32,
-    /// Which of two HTTP transports to use; others have no choice.
+    /// Which of the two HTTP transports to use; ignored by other transports.
     pub http_variant: HttpVariant,
-    /// The largest frame that may be received.
+    /// Size of the largest frame that may be received, in bytes.
     pub max_frame_size: usize,
-    /// Where the link says what it still does after it was closed.
+    /// Tracks the work that the link still does after it was closed.
     pub close_tracker: CloseTracker,
 }
 
@@ -116,78 +116,78 @@ impl Default for DialOptions {
     }
 }
 
-/// One link, from dial to death. Driven by one task.
+/// One link, from dial until it goes down. Driven by one task.
 pub trait Link: Send {
-    /// Takes a frame to be sent, in this order. Must not wait: a link whose
-    /// queue is full hands the frame back as [`Refusal::Busy`].
+    /// Queues a frame; frames are sent in this order. Must not wait: a link
+    /// whose queue is full returns the frame as [`Refusal::Busy`].
     ///
     /// # Errors
     ///
-    /// Where the frame was not taken.
+    /// Returns an error if the frame was not accepted.
     fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError>;
 
-    /// Moves queued frames on. Ready when nothing is queued.
+    /// Writes queued frames. Ready when the queue is empty.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Whether [`poll_flush`](Self::poll_flush) may be called on any thread,
-    /// in the name of the task that drives the link, and costs one write at
-    /// most. Then a frame that is alone leaves without that task.
+    /// Returns whether [`poll_flush`](Self::poll_flush) may be called on any
+    /// thread on behalf of the task that drives the link, at a cost of one
+    /// write at most. A single frame is then sent without waking that task.
     fn can_flush_on_any_thread(&self) -> bool {
         false
     }
 
-    /// The next thing that the link has to say. After [`LinkEvent::Down`] it is
-    /// not asked again.
+    /// Polls for the next event. Not called again after [`LinkEvent::Down`].
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent>;
 
-    /// Nobody waits for the answer to this request any more.
+    /// Notifies the link that the response to this request is no longer
+    /// awaited.
     fn abort(&mut self, _id: u64) {}
 
-    /// The last lines that the server wrote to its standard error, where they
-    /// are kept: they often say why nothing came.
+    /// Returns the last lines that the server wrote to its standard error, if
+    /// they are kept: they often explain why there was no response.
     fn stderr_tail(&self) -> Option<String> {
         None
     }
 
-    /// The revision is settled; what marks messages with it can do so now.
+    /// Notifies the link of the negotiated revision, which some transports send
+    /// along with each message.
     fn set_revision(&mut self, _revision: Revision) {}
 
-    /// Closes the link in good order, in the background if that takes time.
-    /// What is done in the background is made known to the tracker that came
-    /// with the [`Dial`].
+    /// Closes the link gracefully, in the background if that takes time.
+    /// Background work is registered with the tracker from [`DialOptions`].
     fn close(self: Box<Self>);
 }
 
-/// A frame on its way out.
+/// An outgoing frame.
 #[derive(Clone, Debug)]
 pub struct OutgoingFrame {
-    /// The id, where the frame is a request.
+    /// The request id, if the frame is a request.
     pub id: Option<u64>,
-    /// The frame, without a line end and with none inside.
+    /// The frame, without any line breaks.
     pub frame: Bytes,
 }
 
-/// What a link has to say.
+/// An event of a [`Link`].
 #[derive(Debug)]
 pub enum LinkEvent {
-    /// A frame arrived whole.
+    /// A complete frame arrived.
     Frame(Bytes),
-    /// A frame grew over the limit and was not kept. Where no frames can follow
-    /// it, [`Down`](Self::Down) does.
+    /// A frame exceeded the limit and was discarded. If no more frames can
+    /// follow, [`Down`](Self::Down) is next.
     OversizedFrame {
-        /// How large it was when that was known.
+        /// Size of the frame when the limit was exceeded.
         size: usize,
-        /// Its first bytes, which tell whose it is; or the first bytes of a
+        /// Its first bytes, which identify the message; or the first bytes of a
         /// message of the same kind and id.
         prefix: Bytes,
     },
-    /// A frame of ours that was taken could not be delivered.
+    /// An accepted frame could not be delivered.
     SendFailed {
-        /// Its id, where it is a request.
+        /// Its id, if it is a request.
         id: Option<u64>,
-        /// What was wrong.
+        /// The reason.
         error: SendError,
     },
-    /// The link is dead.
+    /// The link is down.
     Down(ConnectionError),
 }

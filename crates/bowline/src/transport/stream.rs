@@ -1,4 +1,4 @@
-//! Links over a pair of byte streams: one frame a line.
+//! Links over a pair of byte streams, with one frame per line.
 
 use std::{
     collections::VecDeque,
@@ -15,30 +15,31 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use super::{ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame, SendError};
 use crate::proto::jsonrpc::{LineFramer, OversizedFrame};
 
-/// How many buffers one write takes at most.
+/// Maximum number of buffers in one write.
 const MAX_SLICES: usize = 64;
 
-/// Frames up to this size are copied, so that many of them are one buffer.
-/// Beyond it, a copy costs more than a buffer of its own.
+/// Frames up to this size are copied, so many of them share one buffer. Above
+/// it, a copy costs more than a separate buffer.
 const MAX_COPIED_FRAME: usize = 4 * 1024;
 
-/// How much of the room for small frames is kept when all is written.
+/// Capacity of the buffer for small frames that is retained when all is
+/// written.
 const MAX_RETAINED_BUFFER: usize = 64 * 1024;
 
-/// A link over two byte streams, with one frame on each line.
+/// A link over two byte streams, with one frame per line.
 ///
-/// Outbound frames are queued, up to a number of bytes, and written together.
-/// Large ones are not copied.
+/// Outgoing frames are queued, up to a number of bytes, and written together.
+/// Large frames are not copied.
 #[derive(Debug)]
 pub struct StreamLink<R, W> {
     reader: R,
     framer: LineFramer,
     writer: W,
-    /// What is to be written first.
+    /// Frames to be written first.
     queue: VecDeque<Bytes>,
-    /// What is to be written after that: small frames, one after the other.
+    /// Small frames to be written after the queue, concatenated.
     tail: Vec<u8>,
-    /// How much of it was written already.
+    /// Number of bytes of `tail` that were written already.
     written: usize,
     queued: usize,
     max_queued: usize,
@@ -50,8 +51,8 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin,
 {
-    /// A link that refuses frames over `max_frame` bytes and queues about
-    /// `max_queue` bytes at most.
+    /// Creates a link that refuses frames over `max_frame` bytes and queues
+    /// about `max_queue` bytes at most.
     pub fn new(reader: R, writer: W, max_frame: usize, max_queue: usize) -> Self {
         Self {
             reader,
@@ -66,23 +67,23 @@ where
         }
     }
 
-    /// Why nothing can be written any more, where that is so.
+    /// Returns why writing failed, if it did.
     #[cfg(feature = "server")]
     pub(super) fn broken(&self) -> Option<&ConnectionError> {
         self.broken.as_ref()
     }
 
-    /// Takes the streams apart again.
+    /// Returns the underlying streams.
     pub fn into_parts(self) -> (R, W) {
         (self.reader, self.writer)
     }
 
-    /// Queues a frame. One that is larger than the whole queue is taken when
-    /// the queue is empty: it could never be sent otherwise.
+    /// Queues a frame. A frame larger than the whole queue is accepted when the
+    /// queue is empty: it could never be sent otherwise.
     ///
     /// # Errors
     ///
-    /// Where the queue is full, or the stream is broken.
+    /// Returns an error if the queue is full or the stream is broken.
     pub fn enqueue(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         if let Some(cause) = &self.broken {
             return Err(SendError::Failed(cause.clone()));
@@ -102,7 +103,8 @@ where
         Ok(())
     }
 
-    /// Puts what was gathered into the queue, so that something can follow.
+    /// Moves the collected small frames to the queue, so a large frame can
+    /// follow.
     fn queue_tail(&mut self) {
         if !self.tail.is_empty() {
             let mut last = Bytes::from(mem::take(&mut self.tail));
@@ -111,7 +113,7 @@ where
         }
     }
 
-    /// Writes what is queued, as much in one go as possible.
+    /// Writes the queued frames, with as few writes as possible.
     pub fn poll_write_queued(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.queued > 0 && self.broken.is_none() {
             match ready!(self.poll_write_some(cx)) {
@@ -121,13 +123,13 @@ where
             }
         }
         if self.broken.is_none() {
-            // Pipes do not buffer, so that this is no system call.
+            // Pipes do not buffer, so this is not a system call.
             let _ = ready!(Pin::new(&mut self.writer).poll_flush(cx));
         }
         Poll::Ready(())
     }
 
-    /// Reads until there is a frame, or an end.
+    /// Reads until a frame is complete or the stream ends.
     pub fn poll_read_frame(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         loop {
             match self.framer.next_frame() {
@@ -139,8 +141,8 @@ where
                 (Poll::Ready(Ok(1..)), _) => continue,
                 (Poll::Ready(Ok(0)), _) => ConnectionErrorKind::Eof.into(),
                 (Poll::Ready(Err(error)), _) => io_cause(&error),
-                // What we ask arrives nowhere any more, and what had been said
-                // was read: there is nothing to wait for.
+                // Nothing we send is delivered any more, and everything
+                // received was read: there is nothing to wait for.
                 (Poll::Pending, Some(cause)) => cause.clone(),
                 (Poll::Pending, None) => return Poll::Pending,
             };
@@ -149,8 +151,8 @@ where
         }
     }
 
-    /// A line was too long. One without an end is the link's end: first whose it
-    /// is, then that.
+    /// Reports a line that exceeds the limit. A line without an end also ends
+    /// the link: first the event for the frame, then `Down`.
     fn oversized_event(&mut self, oversized: OversizedFrame) -> LinkEvent {
         let (size, limit) = (oversized.size_at_least, oversized.limit);
         let oversized_error = ConnectionErrorKind::OversizedFrame { size, limit };
@@ -183,7 +185,7 @@ where
         writer.poll_write_vectored(cx, &slices[..count])
     }
 
-    /// Writing is over. Whoever reads is told so.
+    /// Marks the writing side as broken and wakes the reader.
     fn mark_broken(&mut self, cause: ConnectionError, cx: &Context<'_>) {
         self.broken = Some(cause);
         cx.waker().wake_by_ref();
@@ -205,13 +207,13 @@ where
             self.tail.clear();
             self.tail.shrink_to(MAX_RETAINED_BUFFER);
         } else if self.written > MAX_RETAINED_BUFFER && self.written > self.tail.len() / 2 {
-            // It may never come to its end, and must not grow for ever.
+            // The queue may never become empty and must not grow without bound.
             self.tail.drain(..mem::take(&mut self.written));
         }
     }
 
     fn poll_read_some(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        // Made anew at each poll: it keeps nothing between polls.
+        // Created again at each poll: the future keeps no state between polls.
         pin!(self.reader.read_buf(self.framer.buffer())).poll(cx)
     }
 }

@@ -1,19 +1,19 @@
-//! Which variables of this process a child gets.
+//! The environment variables that a child process inherits.
 
 use std::ffi::{OsStr, OsString};
 
-/// What a child gets of the variables that this process has.
+/// The variables of this process that a child inherits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InheritedEnv {
-    /// Those that programs need to run and that hold no secrets.
+    /// Variables that programs need to run and that hold no secrets.
     Safe,
     All,
     None,
 }
 
-/// Who runs it, and where things are: what the official SDKs pass on as well.
-/// Beside these: language and time zone, where temporary files and those of the
-/// user go, and which certificates are trusted.
+/// User, shell and search path, as the official SDKs pass on; also language and
+/// time zone, the folders for temporary and user files, and the trusted
+/// certificates.
 #[cfg(not(windows))]
 const SAFE_VARIABLES: &[&str] = &[
     "HOME",
@@ -30,7 +30,7 @@ const SAFE_VARIABLES: &[&str] = &[
     "USER",
 ];
 
-/// As above; without some of these, programs do not even start.
+/// As above; some programs do not start without these.
 #[cfg(windows)]
 const SAFE_VARIABLES: &[&str] = &[
     "APPDATA",
@@ -52,16 +52,16 @@ const SAFE_VARIABLES: &[&str] = &[
     "WINDIR",
 ];
 
-/// Families of variables: of languages, and of folders.
+/// Prefixes of variables for languages and folders.
 #[cfg(not(windows))]
 const SAFE_PREFIXES: &[&str] = &["LC_", "XDG_"];
 #[cfg(windows)]
 const SAFE_PREFIXES: &[&str] = &[];
 
-/// The way out of a network that has only one.
+/// Proxies, for networks that can only be left through one.
 const PROXIES: &[&str] = &["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
-/// The variables of this process that are passed on without being named.
+/// Returns the variables of this process that are passed on by default.
 pub(super) fn safe_variables() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, value)| is_safe(name, value))
 }
@@ -70,12 +70,12 @@ fn is_safe(name: &OsStr, value: &OsStr) -> bool {
     let (Some(name), value) = (name.to_str(), value.to_string_lossy()) else {
         return false;
     };
-    // A function of a shell, which the shell of a child would run.
+    // An exported shell function, which the child's shell would run.
     if value.starts_with("()") {
         return false;
     }
     if PROXIES.iter().any(|proxy| name.eq_ignore_ascii_case(proxy)) {
-        // Somebody's password may stand before the host.
+        // A password may precede the host.
         return !value.contains('@');
     }
     let matches_name = |listed: &&str| match cfg!(windows) {

@@ -1,14 +1,15 @@
-//! Seeing to it that no child outlives us, even if we are killed.
+//! A watchdog process that kills our children when this process dies, even if
+//! it is killed.
 //!
-//! A signal at the parent's death would reach the child only, not what the
-//! child has started, and it is tied to the thread that started it. So a small
-//! process of its own waits for our end instead: it holds the other end of a
-//! pipe that closes when we go, however we go, and then ends the groups of all
-//! children that are left.
+//! A parent-death signal would reach only the child, not its descendants, and
+//! it is tied to the thread that spawned the child. So a small watchdog process
+//! waits for our end instead: it holds the other end of a pipe that closes when
+//! this process exits for any reason, and then kills the groups of all
+//! remaining children.
 //!
-//! There is one such process for all children, and it is there for as long as
-//! there are any. A thread starts it, tells it who comes and goes, and waits
-//! for its end: who opens a connection waits for none of that.
+//! One watchdog serves all children and runs as long as there are any. A thread
+//! starts it, reports starting and ending groups to it, and reaps it, so
+//! opening a connection never waits for it.
 
 use std::{
     collections::BTreeSet,
@@ -22,9 +23,8 @@ use std::{
     thread,
 };
 
-/// Reads who comes and goes until its input ends, then kills the groups that
-/// are left. Signals that a terminal sends to everybody must not end it before
-/// its time.
+/// Reads starting and ending groups until its input ends, then kills the
+/// remaining groups. Ignores terminal signals, which would end it too early.
 const SCRIPT: &str = "trap '' INT TERM HUP QUIT
 groups=
 while read -r what group; do
@@ -39,7 +39,8 @@ for group in $groups; do
     kill -s KILL -- \"-$group\"
 done";
 
-/// The way to the thread, while there is one, and how many groups are guarded.
+/// The sender to the watchdog thread, while it runs, and the number of guarded
+/// groups.
 static WATCHDOG: Mutex<Watchdog> = Mutex::new(Watchdog {
     sender: None,
     guarded: 0,
@@ -55,15 +56,15 @@ enum GroupEvent {
     Ended(u32),
 }
 
-/// The promise that a group ends when we do. Dropping it says that the group
-/// is gone.
+/// Guarantees that a process group ends when this process does. Dropping it
+/// reports that the group is gone.
 #[derive(Debug)]
 pub(super) struct GroupGuard {
     leader: u32,
 }
 
 impl GroupGuard {
-    /// Watches over the group that `leader` leads.
+    /// Guards the group led by `leader`.
     pub(super) fn new(leader: u32) -> io::Result<Self> {
         let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
         let event = GroupEvent::Started(leader);
@@ -89,7 +90,7 @@ impl Drop for GroupGuard {
         let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
         watchdog.guarded -= 1;
         if let Some(thread) = &watchdog.sender {
-            // A thread that is gone has nothing to be told.
+            // The thread may have ended already.
             let _ = thread.send(GroupEvent::Ended(self.leader));
         }
         if watchdog.guarded == 0 {
@@ -98,7 +99,7 @@ impl Drop for GroupGuard {
     }
 }
 
-/// Tells the process what is new, until nobody is left to guard.
+/// Reports events to the watchdog until no group is left to guard.
 fn run_watchdog(events: &Receiver<GroupEvent>) {
     let mut state = WatchdogState::default();
     for events in events {
@@ -106,7 +107,7 @@ fn run_watchdog(events: &Receiver<GroupEvent>) {
     }
 }
 
-/// Who is guarded, and by whom.
+/// The guarded groups and the watchdog process.
 #[derive(Default)]
 struct WatchdogState {
     groups: BTreeSet<u32>,
@@ -128,15 +129,15 @@ impl WatchdogState {
         let process = self.process.as_mut();
         let is_written = process.is_some_and(|process| process.write_line(&line).is_ok());
         if !is_written && !self.groups.is_empty() {
-            // It is the first time, or somebody has killed it. A child without
-            // a guard is better than none, and with the next there is another
-            // attempt.
+            // Either the first start, or the watchdog was killed. Running a
+            // child without a guard is better than failing, and the next child
+            // causes another attempt.
             self.process = WatchdogProcess::start(&self.groups).ok();
         }
     }
 }
 
-/// The process that waits for our end.
+/// The watchdog process.
 struct WatchdogProcess {
     process: Child,
     input: Option<ChildStdin>,
@@ -159,7 +160,8 @@ impl WatchdogProcess {
         Ok(started)
     }
 
-    /// A line is short enough that the pipe takes it whole or not at all.
+    /// Writes a line, which is short enough for the pipe to accept it whole or
+    /// not at all.
     fn write_line(&mut self, line: &str) -> io::Result<()> {
         match &mut self.input {
             Some(input) => input.write_all(line.as_bytes()),
@@ -170,8 +172,8 @@ impl WatchdogProcess {
 
 impl Drop for WatchdogProcess {
     fn drop(&mut self) {
-        // It ends by itself then. Until it is waited for, it would stay as a
-        // zombie.
+        // It exits once its input is closed; wait for it so it does not remain
+        // a zombie.
         self.input = None;
         let _ = self.process.wait();
     }

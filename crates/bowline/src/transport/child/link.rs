@@ -1,4 +1,4 @@
-//! The link to a child process: its pipes, and how it ended.
+//! The link to a child process: its pipes and its exit status.
 
 use std::{
     future::Future as _,
@@ -19,24 +19,24 @@ use crate::transport::{
     SendError, StreamLink,
 };
 
-/// How long a child that closed its output has to end, so that its exit code
-/// and last words can be told.
+/// How long a child that closed its output has to exit, so the error can
+/// include its exit code and last stderr lines.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A child process and its pipes.
 pub(super) struct ChildLink {
     /// `None` once closed.
     stream: Option<StreamLink<ChildStdout, ChildStdin>>,
-    /// `None` while the end is being found out.
+    /// `None` while the exit status is being determined.
     process: Option<(Reaper, Stderr)>,
-    /// Rings when the child may have ended.
+    /// Wakes when the child may have exited.
     exit_gate: WakeGate,
     exiting: Option<BoxFuture<'static, (ConnectionError, Reaper, Stderr)>>,
-    /// Runs once the child has ended and its output has not: until then, what
-    /// is left of it is read.
+    /// Runs once the child has exited while its output is still open: until
+    /// then, the remaining output is read.
     drain_timer: Option<Pin<Box<Sleep>>>,
-    /// Where the child is seen to after the link was closed, by whomever and
-    /// on whatever thread that may be.
+    /// Runs the shutdown after the link was closed, which may happen on any
+    /// thread.
     runtime: Handle,
     close_tracker: CloseTracker,
 }
@@ -59,8 +59,8 @@ impl ChildLink {
         }
     }
 
-    /// Ready where the child has ended, and yet its output does not: somebody
-    /// else holds it, who does not belong to the child any more.
+    /// Ready if the child has exited but its output stays open: a process
+    /// outside of the child's group still holds it.
     fn poll_orphaned_output(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.drain_timer.is_none() {
             let Some((reaper, _)) = &mut self.process else {
@@ -74,7 +74,7 @@ impl ChildLink {
         drain.as_mut().poll(cx)
     }
 
-    /// The output has ended: find out why.
+    /// Determines why the output ended.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         if let Some((reaper, stderr)) = self.process.take() {
             self.exiting = Some(Box::pin(exit_cause(reaper, stderr)));
@@ -127,7 +127,7 @@ impl Link for ChildLink {
             return self.poll_end(cx);
         };
         match stream.poll_read_frame(cx) {
-            // The child lives, and says too much.
+            // The child is alive, and a frame exceeded the limit.
             Poll::Ready(LinkEvent::Down(cause))
                 if matches!(cause.kind(), ConnectionErrorKind::OversizedFrame { .. }) =>
             {
@@ -141,7 +141,8 @@ impl Link for ChildLink {
             Poll::Ready(event) => return Poll::Ready(event),
             Poll::Pending => ready!(self.poll_orphaned_output(cx)),
         }
-        // Closing its input too lets a child end that waits for that.
+        // Close its input as well, for a child that waits for that before it
+        // exits.
         self.stream = None;
         self.poll_end(cx)
     }
@@ -151,7 +152,7 @@ impl Link for ChildLink {
     }
 
     fn close(mut self: Box<Self>) {
-        // Closing its input is how a child is asked first.
+        // Closing its input is the first request to exit.
         let stdout = self.stream.take().map(|stream| stream.into_parts().0);
         if let Some((reaper, _)) = self.process.take() {
             let task = self.close_tracker.start_task();
@@ -162,7 +163,7 @@ impl Link for ChildLink {
                 }
             });
         } else if let Some(exit) = self.exiting.take() {
-            // It has closed its output, and may still have something to do.
+            // It has closed its output but may still have work to do.
             let task = self.close_tracker.start_task();
             self.runtime.spawn(async move {
                 let ended = tokio::select! {
@@ -177,8 +178,8 @@ impl Link for ChildLink {
     }
 }
 
-/// Reads what nobody wants any more, for as long as it is polled: a child that
-/// still writes must neither block nor be ended by that.
+/// Reads and discards output for as long as it is polled, so a child that still
+/// writes neither blocks nor dies of a broken pipe.
 async fn discard(stdout: Option<ChildStdout>) {
     if let Some(mut stdout) = stdout {
         let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;

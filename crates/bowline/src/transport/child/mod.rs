@@ -1,4 +1,4 @@
-//! Servers as child processes, spoken to over their standard streams.
+//! Servers that run as child processes, over their standard streams.
 
 mod environment;
 #[cfg(unix)]
@@ -26,22 +26,24 @@ use super::{
 
 pub use stderr::StderrPolicy;
 
-/// How many outbound bytes are queued before the link is busy.
+/// Number of outgoing bytes that are queued before the link is busy.
 const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 
-/// A server that is started as a child process, anew for every link.
+/// A server that is started as a child process, once per link.
 ///
-/// The child leads a process group of its own. When the link closes, its
-/// standard input is closed first; if it is still there after a grace, the
-/// whole group is asked to end, and after another one killed.
+/// The child leads its own process group. When the link closes, its standard
+/// input is closed first; if it is still running after the shutdown timeout,
+/// the whole group is asked to terminate, and after another timeout it is
+/// killed.
 ///
-/// Of the variables of this process, the child gets those that programs need
-/// to run and that hold no secrets: `HOME`, `LANG` and `LC_*`, `LOGNAME`,
-/// `PATH`, `SHELL`, `SSL_CERT_DIR` and `SSL_CERT_FILE`, `TERM`, `TMPDIR`, `TZ`,
-/// `USER`, `XDG_*`, and the variables of proxies, unless there is a password in
-/// them; on Windows those that stand for these, and `SYSTEMROOT` and the like.
-/// [`env`](Self::env) sets others, [`inherit_env_var`](Self::env_keep) passes them on,
-/// and [`inherit_env`](Self::inherit_env) passes on all.
+/// Of this process's environment, the child inherits the variables that
+/// programs need to run and that hold no secrets: `HOME`, `LANG` and `LC_*`,
+/// `LOGNAME`, `PATH`, `SHELL`, `SSL_CERT_DIR` and `SSL_CERT_FILE`, `TERM`,
+/// `TMPDIR`, `TZ`, `USER`, `XDG_*`, and the proxy variables, unless they
+/// contain a password; on Windows their equivalents, and `SYSTEMROOT` and the
+/// like. [`env`](Self::env) sets others,
+/// [`inherit_env_var`](Self::inherit_env_var) passes one on, and
+/// [`inherit_env`](Self::inherit_env) passes on all.
 ///
 /// ```
 /// use bowline::transport::ChildProcess;
@@ -66,17 +68,18 @@ pub struct ChildProcess {
     shutdown_timeout: Duration,
 }
 
-/// What becomes of a variable that was named.
+/// A change to a single variable.
 #[derive(Clone)]
 enum EnvChange {
     Set(OsString),
-    /// As this process has it.
+    /// Inherits the value of this process.
     Inherit,
     Remove,
 }
 
 impl ChildProcess {
-    /// A server that `command` starts. The name is looked up in `PATH`.
+    /// Creates a server that is started by `command`, which is looked up on
+    /// `PATH`.
     pub fn new(command: impl AsRef<OsStr>) -> Self {
         Self {
             command: command.as_ref().to_owned(),
@@ -104,7 +107,7 @@ impl ChildProcess {
         self
     }
 
-    /// Sets a variable, over what this process has.
+    /// Sets a variable, overriding this process's value.
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         let value = EnvChange::Set(value.as_ref().to_owned());
@@ -112,30 +115,31 @@ impl ChildProcess {
         self
     }
 
-    /// Passes a variable on, if this process has it when the child is started.
+    /// Passes a variable on, if it is set in this process when the child is
+    /// started.
     #[must_use]
     pub fn inherit_env_var(mut self, key: impl AsRef<OsStr>) -> Self {
         self.env.insert(key.as_ref().to_owned(), EnvChange::Inherit);
         self
     }
 
-    /// Takes a variable away that this process has.
+    /// Removes an inherited variable.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
         self.env.insert(key.as_ref().to_owned(), EnvChange::Remove);
         self
     }
 
-    /// Lets the child inherit no variables, so that it has only what
-    /// [`env`](Self::env) sets and [`inherit_env_var`](Self::env_keep) names.
+    /// Clears the inherited environment; the child has only the variables from
+    /// [`env`](Self::env) and [`inherit_env_var`](Self::inherit_env_var).
     #[must_use]
     pub fn env_clear(mut self) -> Self {
         self.inherited_env = InheritedEnv::None;
         self
     }
 
-    /// Lets the child inherit all variables of this process, and with them
-    /// whatever secrets it was started with.
+    /// Passes on the whole environment of this process, including any secrets
+    /// in it.
     #[must_use]
     pub fn inherit_env(mut self) -> Self {
         self.inherited_env = InheritedEnv::All;
@@ -149,16 +153,16 @@ impl ChildProcess {
         self
     }
 
-    /// Says what becomes of the child's standard error: its last lines are kept
-    /// for error messages, unless something else is wanted.
+    /// Sets how the child's standard error is handled. By default, its last
+    /// lines are kept for error messages.
     #[must_use]
     pub fn stderr(mut self, policy: StderrPolicy) -> Self {
         self.stderr = policy;
         self
     }
 
-    /// Says how long the child has to end by itself at each step of closing: 2
-    /// seconds.
+    /// Sets how long the child has to exit at each step of the shutdown.
+    /// Default: 2 seconds.
     #[must_use]
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown_timeout = timeout;
@@ -180,7 +184,9 @@ impl ChildProcess {
         command.process_group(0);
         let mut child = command.spawn()?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("the child has no standard streams"));
+            return Err(io::Error::other(
+                "the child process has no standard streams",
+            ));
         };
         let stderr = Stderr::spawn_reader(child.stderr.take(), self.stderr.clone(), self.name());
         let stream = StreamLink::new(stdout, stdin, options.max_frame_size, QUEUE_BYTES);
@@ -226,16 +232,18 @@ impl ChildProcess {
         let name = self.name();
         let missing_dir = self.cwd.as_ref().filter(|cwd| !cwd.is_dir());
         let reason = match (error.kind(), missing_dir) {
-            // The system says the same of a command that is not there.
+            // The system reports a missing command the same way.
             (_, Some(cwd)) => format!(
-                "the folder {:?} in which the command {name:?} should run does not exist",
+                "the working directory {:?} of the command {name:?} does not exist",
                 cwd.display(),
             ),
-            (io::ErrorKind::NotFound, None) => format!("the command {name:?} was not found"),
-            (io::ErrorKind::PermissionDenied, None) => {
-                format!("the command {name:?} may not be run")
+            (io::ErrorKind::NotFound, None) => {
+                format!("the command {name:?} was not found (is it installed and on PATH?)")
             }
-            _ => format!("the command {name:?} could not be started: {error}"),
+            (io::ErrorKind::PermissionDenied, None) => {
+                format!("permission denied to run the command {name:?}")
+            }
+            _ => format!("failed to start the command {name:?}: {error}"),
         };
         ConnectionErrorKind::Unreachable(reason).into()
     }

@@ -1,4 +1,4 @@
-//! Seeing to it that a child is gone: asked, then told, then made.
+//! Shutdown of a child process: close its input, terminate it, then kill it.
 
 use std::{
     future::Future as _,
@@ -16,15 +16,15 @@ use super::guard::GroupGuard;
 use super::{ConnectionError, ConnectionErrorKind};
 use crate::transport::CloseTask;
 
-/// The one who answers for a child's end. Dropping it kills the child's whole
-/// group at once.
+/// Owns a child process until it has exited. Dropping it kills the child's
+/// whole group at once.
 #[derive(Debug)]
 pub(super) struct Reaper {
     child: Child,
-    /// The group that the child leads; `None` once it is known to be gone.
+    /// The group that the child leads; `None` once it has exited.
     group: Option<u32>,
     shutdown_timeout: Duration,
-    /// Does what dropping this would, should we be killed.
+    /// Kills the group if this process is killed.
     #[cfg(unix)]
     guard: Option<GroupGuard>,
 }
@@ -33,7 +33,7 @@ impl Reaper {
     pub(super) fn new(child: Child, shutdown_timeout: Duration) -> Self {
         let group = child.id();
         Self {
-            // A child without a guard is better than none.
+            // Running a child without a guard is better than failing.
             #[cfg(unix)]
             guard: group.and_then(|leader| GroupGuard::new(leader).ok()),
             child,
@@ -42,41 +42,41 @@ impl Reaper {
         }
     }
 
-    /// How the child ended, once it has.
+    /// Waits until the child has exited and returns how.
     pub(super) async fn wait_ended(&mut self) -> ConnectionError {
         let status = self.child.wait().await;
-        // Whatever it started and left behind has lost its purpose.
+        // Descendants it left behind are of no use.
         self.kill_group();
         exit_error(status)
     }
 
-    /// Ready once the child has ended. What it left behind is gone then, too.
+    /// Ready once the child has exited. Its remaining descendants are killed.
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // Made anew at each poll: it keeps nothing between polls.
+        // Created again at each poll: the future keeps no state between polls.
         let _ = ready!(pin!(self.child.wait()).poll(cx));
         self.kill_group();
         Poll::Ready(())
     }
 
-    /// Waits for the child to end by itself; asks it to; makes it, also where
-    /// nobody waits any longer. Its standard input must be closed already,
-    /// which is the first way to ask.
+    /// Waits for the child to exit, terminates it, then kills it, even if
+    /// `task` is no longer awaited. Its standard input must be closed already,
+    /// which is the first request to exit.
     pub(super) async fn reap(mut self, task: CloseTask) {
         let ended = tokio::select! {
             ended = self.shut_down() => ended,
             () = task.wait_forced() => false,
         };
-        // The child, or what it started and left behind.
+        // Kills the child, or the descendants it left behind.
         self.kill_group();
         if ended {
             task.finish();
         } else {
-            // Killed; what remains is to collect it.
+            // It was killed; reap it.
             let _ = self.child.wait().await;
         }
     }
 
-    /// Says whether the child has ended without being killed.
+    /// Returns whether the child exited without being killed.
     async fn shut_down(&mut self) -> bool {
         if timeout(self.shutdown_timeout, self.child.wait())
             .await
@@ -106,7 +106,7 @@ impl Reaper {
     fn signal_group(&self, signal: rustix::process::Signal) {
         let group = self.group.and_then(|group| i32::try_from(group).ok());
         if let Some(group) = group.and_then(rustix::process::Pid::from_raw) {
-            // It may be gone already, which is what is wanted.
+            // It may have exited already.
             let _ = rustix::process::kill_process_group(group, signal);
         }
     }

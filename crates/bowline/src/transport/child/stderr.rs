@@ -1,4 +1,4 @@
-//! A child's standard error: always taken, and its end kept.
+//! A child's standard error: always read, with its last lines kept.
 
 use std::{
     collections::VecDeque,
@@ -14,37 +14,37 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// How much of the end is kept.
+/// Number of bytes kept from the end.
 const TAIL_BYTES: usize = 4096;
-/// The longest line that a listener is given; longer ones come in pieces.
+/// The longest line passed to a listener; longer lines are split.
 const MAX_LINE_BYTES: u64 = 16 * 1024;
 
-/// What becomes of a child's standard error.
+/// How a child's standard error is handled.
 ///
 /// Unless it is inherited or discarded, its last lines are kept for error
 /// messages.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum StderrPolicy {
-    /// Nothing else.
+    /// Only keeps the last lines.
     #[default]
     Keep,
-    /// Each line is given to a function, which should be quick. A panic in it
-    /// costs the line.
+    /// Passes each line to a function, which should return quickly. If it
+    /// panics, the line is lost.
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
-    /// Each line becomes an event of the level `INFO` for `tracing`, with the
-    /// target `bowline::stderr` and the fields `server` and `line`. A panic of a
-    /// subscriber costs the line.
+    /// Emits each line as a `tracing` event at level `INFO`, with the target
+    /// `bowline::stderr` and the fields `server` and `line`. If a subscriber
+    /// panics, the line is lost.
     #[cfg(feature = "tracing")]
     Log,
     /// The child writes to the standard error of this process.
     Inherit,
-    /// It goes nowhere.
+    /// Discards the output.
     Discard,
 }
 
 impl StderrPolicy {
-    /// Gives each line to `listener`.
+    /// Passes each line to `listener`.
     pub fn lines(listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self::Lines(Arc::new(listener))
     }
@@ -64,7 +64,7 @@ impl fmt::Debug for StderrPolicy {
 }
 
 impl StderrPolicy {
-    /// Where the child writes to.
+    /// Returns the `Stdio` for the child.
     pub(super) fn stdio(&self) -> Stdio {
         match self {
             Self::Inherit => Stdio::inherit(),
@@ -73,9 +73,8 @@ impl StderrPolicy {
         }
     }
 
-    /// Does what is to be done with a line of this server's. Whoever hears it is
-    /// the application's code, and the child must never wait for somebody to
-    /// read: a panic costs the line.
+    /// Handles a line of this server. The listener is application code and the
+    /// child must never block on writing, so a panic only costs the line.
     fn handle_line(&self, server: &str, line: &str) {
         let _ = catch_unwind(AssertUnwindSafe(|| self.dispatch_line(server, line)));
     }
@@ -94,7 +93,7 @@ impl StderrPolicy {
     }
 }
 
-/// The reader of one child's standard error, where that comes to us.
+/// Reads one child's standard error, if it is piped.
 #[derive(Debug, Default)]
 pub(super) struct Stderr {
     tail: Arc<Mutex<VecDeque<u8>>>,
@@ -113,15 +112,15 @@ impl Stderr {
         Self { tail, task }
     }
 
-    /// Waits until all was read.
+    /// Waits until the output was read to its end.
     pub(super) async fn wait_finished(&mut self) {
         if let Some(task) = &mut self.task {
-            // A task that was cancelled has read what it could.
+            // A cancelled task has read what it could.
             let _ = task.await;
         }
     }
 
-    /// The last lines, if there were any.
+    /// Returns the last lines, if there were any.
     pub(super) fn tail(&self) -> Option<String> {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = tail.iter().copied().collect();

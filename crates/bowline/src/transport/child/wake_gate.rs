@@ -1,4 +1,4 @@
-//! Something that rarely happens, looked at only when it may have.
+//! A gate that polls a rare event only after it was woken.
 
 use std::{
     sync::{
@@ -8,13 +8,13 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// Stands between a task and something that it waits for besides. A task that
-/// is woken often would otherwise ask each time, which is not cheap: of a
-/// child's end, some systems must be asked with a system call.
+/// Sits between a task and an additional future. A task that is woken often
+/// would otherwise poll it each time, which is not cheap: on some systems,
+/// checking for a child's exit is a system call.
 #[derive(Debug)]
 pub(super) struct WakeGate {
     flag: Arc<WakeFlag>,
-    /// The bell, as it is given to what is waited for.
+    /// The waker that is passed to the inner future.
     waker: Waker,
 }
 
@@ -27,7 +27,7 @@ struct WakeFlag {
 impl WakeGate {
     pub(super) fn new() -> Self {
         let flag = Arc::new(WakeFlag {
-            // It must be asked once before it can ring.
+            // It must be polled once before it can wake.
             is_woken: AtomicBool::new(true),
             task: Mutex::new(Waker::noop().clone()),
         });
@@ -35,13 +35,14 @@ impl WakeGate {
         Self { flag, waker }
     }
 
-    /// Polls it, if anything may have happened since it was polled last.
+    /// Calls `poll`, if it was woken since the last poll.
     pub(super) fn poll<T>(
         &self,
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
-        // First who is to be woken, then whether it rang: never the other way.
+        // Store the waker first, then check the flag; the reverse order would
+        // lose wakeups.
         self.flag.task().clone_from(cx.waker());
         if !self.flag.is_woken.swap(false, Ordering::AcqRel) {
             return Poll::Pending;

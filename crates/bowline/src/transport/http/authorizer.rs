@@ -1,4 +1,4 @@
-//! Who is asked for credentials, and told when they do not do.
+//! Authorizers, which supply the credentials of HTTP requests.
 
 use std::{fmt, net::IpAddr, sync::Arc};
 
@@ -9,16 +9,17 @@ use reqwest::{
 
 use crate::transport::BoxFuture;
 
-/// Gives the requests of an [`Http`](super::Http) transport their credentials.
+/// Supplies the credentials for the requests of an [`Http`](super::Http)
+/// transport.
 ///
-/// It is asked before every request: each POST, the streams, the end of a
-/// session. And it is told when the server answers 401 or 403, and decides
-/// whether the request is made again. What it does in between may take its
-/// time: the calls have deadlines of their own.
+/// It is asked before every request: each POST, each stream, and the DELETE
+/// that ends a session. It is notified when the server responds with 401 or
+/// 403, and decides whether the request is retried. It may take its time: calls
+/// have their own timeouts.
 ///
 /// ```
 /// use bowline::transport::{
-///     Authorizer, BoxFuture, AuthChallenge, Http, OutboundRequest, Unauthorized, ChallengeAction,
+///     AuthChallenge, Authorizer, BoxFuture, ChallengeAction, Http, OutboundRequest, Unauthorized,
 ///     reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue},
 /// };
 ///
@@ -35,12 +36,12 @@ use crate::transport::BoxFuture;
 ///         })
 ///     }
 ///
-///     fn challenged<'a>(
+///     fn on_challenge<'a>(
 ///         &'a self,
 ///         _request: OutboundRequest<'a>,
 ///         _challenge: AuthChallenge<'a>,
 ///     ) -> BoxFuture<'a, Result<ChallengeAction, Unauthorized>> {
-///         Box::pin(async { Ok(ChallengeAction::Leave) })
+///         Box::pin(async { Ok(ChallengeAction::Fail) })
 ///     }
 /// }
 ///
@@ -50,30 +51,31 @@ use crate::transport::BoxFuture;
 /// # Ok(()) }
 /// ```
 pub trait Authorizer: Send + Sync + 'static {
-    /// The headers that a request is given. They replace others of the same
-    /// names, and go to the origin of the server only.
+    /// Returns the headers to add to a request. They replace other headers of
+    /// the same names, and are sent only to the origin of the server.
     ///
     /// # Errors
     ///
-    /// Where there are no credentials to be had. The request is not made.
+    /// Returns an error if no credentials are available. The request is not
+    /// sent.
     fn headers<'a>(
         &'a self,
         request: OutboundRequest<'a>,
     ) -> BoxFuture<'a, Result<HeaderMap, Unauthorized>>;
 
-    /// The server answered 401 or 403. A request is made again a few times at
-    /// most, whatever this says.
+    /// Handles a 401 or 403 response. A request is retried a few times at most,
+    /// whatever this returns.
     ///
     /// # Errors
     ///
-    /// Where it is known that trying again is of no use, and why.
+    /// Returns an error, with the reason, if retrying is known to be useless.
     fn on_challenge<'a>(
         &'a self,
         request: OutboundRequest<'a>,
         challenge: AuthChallenge<'a>,
     ) -> BoxFuture<'a, Result<ChallengeAction, Unauthorized>>;
 
-    /// The server answered, in whatever way.
+    /// Called with the headers of every response, whatever its status.
     fn on_response(&self, _request: OutboundRequest<'_>, _headers: &HeaderMap) {}
 }
 
@@ -81,34 +83,34 @@ pub trait Authorizer: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OutboundRequest<'a> {
-    /// The server, as the transport was given it.
+    /// The server URL, as given to the transport.
     pub server: &'a Url,
-    /// The method.
+    /// The HTTP method.
     pub method: &'a Method,
-    /// Where the request goes, which is on the origin of the server.
+    /// The URL of the request, which is on the server's origin.
     pub url: &'a Url,
 }
 
-/// A refusal to let us in.
+/// A 401 or 403 response.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct AuthChallenge<'a> {
     /// The status: 401 or 403.
     pub status: u16,
-    /// The headers of the answer.
+    /// The headers of the response.
     pub headers: &'a HeaderMap,
-    /// The headers that the authorizer had given the request.
+    /// The headers that the authorizer supplied for the request.
     pub sent: &'a HeaderMap,
-    /// How many times this request was refused before.
+    /// Number of times this request was refused before.
     pub attempt: u32,
 }
 
-/// What is done about a refusal.
+/// What to do after a challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeAction {
-    /// The request is made again, with headers that are asked for anew.
+    /// Retries the request, with newly requested headers.
     Retry,
-    /// The refusal stands, and is reported as any other status.
+    /// Reports the response like any other error status.
     Fail,
 }
 
@@ -117,7 +119,7 @@ pub enum ChallengeAction {
 pub struct Unauthorized(String);
 
 impl Unauthorized {
-    /// For this reason.
+    /// Creates an error with this reason.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
@@ -149,7 +151,7 @@ impl fmt::Debug for AuthChallenge<'_> {
 #[derive(Clone, Default)]
 pub(super) struct Credentials {
     authorizer: Option<Arc<dyn Authorizer>>,
-    /// Whether they may go where others can read them.
+    /// Whether credentials may be sent over plain `http` to another machine.
     pub(super) allow_plain_http: bool,
 }
 
@@ -162,7 +164,7 @@ impl Credentials {
         self.authorizer.is_some()
     }
 
-    /// The headers for a request. None of them is shown anywhere.
+    /// Returns the headers for a request, all marked as sensitive.
     pub(super) async fn headers(
         &self,
         request: OutboundRequest<'_>,
@@ -179,7 +181,7 @@ impl Credentials {
         Ok(headers)
     }
 
-    /// Whether credentials must not go there.
+    /// Returns whether credentials must not be sent to this URL.
     pub(super) fn must_not_send_to(&self, url: &Url) -> bool {
         !self.allow_plain_http && is_insecure(url)
     }
@@ -202,12 +204,12 @@ impl Credentials {
     }
 }
 
-/// What to say where credentials would go over plain `http`.
-pub(super) const PLAIN_HTTP_MESSAGE: &str = "credentials would go over plain http to another machine, where \
-     others can read them; use https, or allow it where nobody else is on the way \
-     (`allow_plain_http`, in a configuration `allowPlainHttp`)";
+/// The error message if credentials would be sent over plain `http`.
+pub(super) const PLAIN_HTTP_MESSAGE: &str = "credentials would be sent over plain http to another machine, where \
+     others can read them; use https, or allow it on a trusted network \
+     (`allow_plain_http`, or `allowPlainHttp` in a configuration file)";
 
-/// Wherever one of these stands in the name of a header, it has credentials.
+/// Substrings that mark a header name as holding credentials.
 const CREDENTIAL_PARTS: [&str; 8] = [
     "authorization",
     "cookie",
@@ -219,22 +221,22 @@ const CREDENTIAL_PARTS: [&str; 8] = [
     "dpop",
 ];
 
-/// So it has where one of these is a word of its name.
+/// Whole words that do the same.
 const CREDENTIAL_WORDS: [&str; 6] = ["auth", "key", "jwt", "bearer", "pat", "login"];
 
-/// These only look like it.
+/// Exceptions: header names that do not hold credentials.
 const NOT_CREDENTIALS: [&str; 2] = ["idempotency-key", "x-idempotency-key"];
 
-/// Whether some of these headers say who asks. Every vendor has names of its
-/// own for them, so it goes by what is in a name. Values cannot tell: all are
-/// marked as sensitive, so that none is printed.
+/// Returns whether some of these headers hold credentials. Every vendor has its
+/// own header names, so this goes by parts of the name. Values cannot tell: all
+/// of them are marked as sensitive to keep them out of logs.
 pub(super) fn has_credentials(headers: &HeaderMap) -> bool {
     headers
         .keys()
         .any(|name| is_credential_header(name.as_str()))
 }
 
-/// Names of headers are in lower case already.
+/// Expects a header name in lower case.
 fn is_credential_header(name: &str) -> bool {
     let mut words = name.split(['-', '_', '.']);
     let names_credential = CREDENTIAL_PARTS.iter().any(|part| name.contains(part))
@@ -242,8 +244,8 @@ fn is_credential_header(name: &str) -> bool {
     names_credential && !NOT_CREDENTIALS.contains(&name)
 }
 
-/// Whether what goes to a URL can be read on the way: it is not encrypted, and
-/// leaves this machine.
+/// Returns whether traffic to a URL can be read on the way: it is not encrypted
+/// and leaves this machine.
 fn is_insecure(url: &Url) -> bool {
     if url.scheme() != "http" {
         return false;

@@ -1,4 +1,4 @@
-//! The two ways to a server: connections of our own, and a client that can do more.
+//! The two HTTP backends: our own connection pool, and `reqwest`.
 
 use std::sync::Arc;
 
@@ -18,19 +18,20 @@ use super::{
 };
 use crate::transport::{BoxFuture, ConnectionError, ConnectionErrorKind, SendError};
 
-/// How requests reach a server.
+/// How requests are sent to a server.
 #[derive(Clone)]
 pub(super) enum HttpBackend {
-    /// Straight there. It can do what most servers need, for a third of the work.
+    /// Directly, over our own connections. Covers most servers, for a third of
+    /// the work.
     Direct(Arc<Pool>),
-    /// By a client that knows of proxies, or that the application brought.
+    /// Through a client with proxy support, or the application's own client.
     Reqwest(reqwest::Client),
 }
 
-/// Where a request goes.
+/// The target of a request.
 pub(super) struct RequestTarget {
     pub(super) url: Url,
-    /// What the request asks for, if it can be asked for.
+    /// The request target, if the URL has a valid one.
     path_and_query: Option<Uri>,
     host: Option<HeaderValue>,
 }
@@ -50,7 +51,8 @@ impl RequestTarget {
 }
 
 impl HttpBackend {
-    /// The way to the server at `url`, as the environment has it.
+    /// Creates the backend for the server at `url`, with the proxies of the
+    /// environment.
     pub(super) fn for_url(url: &Url) -> Result<Self, ConnectionError> {
         let origin = format!("{}://{}/", url.scheme(), url.authority()).parse::<Uri>();
         if let Ok(origin) = origin
@@ -68,8 +70,8 @@ impl HttpBackend {
         Ok(Self::Reqwest(client))
     }
 
-    /// Sends a request to a place on the server. The future has no room for the
-    /// request: there is one of these for every call.
+    /// Sends a request to a target on the server. The future does not hold the
+    /// request, which keeps it small: there is one for every call.
     pub(super) fn send(
         &self,
         method: Method,
@@ -103,7 +105,7 @@ impl HttpBackend {
     }
 }
 
-/// A request that is on its way, in one way or the other.
+/// A request in progress, on either backend.
 enum Sending<F> {
     Direct(Result<F, SendError>),
     Reqwest(BoxFuture<'static, reqwest::Result<reqwest::Response>>),
@@ -116,7 +118,7 @@ fn request(
     body: FullBody,
 ) -> Result<Request<FullBody>, SendError> {
     let (Some(target), Some(host)) = (&request_target.path_and_query, &request_target.host) else {
-        let reason = "its URL holds what cannot be asked for";
+        let reason = "its URL has a path or query that is not a valid request target";
         return Err(SendError::Failed(
             ConnectionErrorKind::Unreachable(reason.to_owned()).into(),
         ));
@@ -129,7 +131,8 @@ fn request(
     Ok(request)
 }
 
-/// A request that met no server was not delivered. Of any other, nobody knows.
+/// A request that failed to connect was not delivered. For any other, this is
+/// unknown.
 fn send_error(error: reqwest::Error) -> SendError {
     if error.is_connect() || error.is_builder() || error.is_redirect() {
         SendError::Failed(ConnectionErrorKind::Unreachable(reqwest_error_text(error)).into())

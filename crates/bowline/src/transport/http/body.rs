@@ -1,4 +1,4 @@
-//! Bodies, read up to a limit.
+//! Response bodies, read up to a limit.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use tokio::time::timeout;
 use super::response::HttpResponse;
 use crate::transport::ConnectionError;
 
-/// How much of a body that says nothing is read, so that its connection can be
-/// used again.
+/// Number of bytes of an unwanted body that are read so its connection can be
+/// reused.
 const MAX_DRAIN: usize = 64 * 1024;
 
-/// How long the rest of a body may take that nobody waits for.
+/// Timeout for reading the rest of an unwanted body.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much room is made for a body on the word of its length alone.
+/// Maximum buffer size that is allocated based on the announced length alone.
 const MAX_PREALLOCATION: usize = 1024 * 1024;
 
-/// Why there is no body.
+/// Why a body could not be read.
 pub(super) enum BodyError {
-    /// It is larger than the limit: at least this large.
+    /// It exceeds the limit: it has at least this size.
     TooLarge(usize),
-    /// It broke off.
+    /// The connection failed.
     Broken(ConnectionError),
 }
 
-/// Reads a whole body of up to `limit` bytes. One that comes in one piece is
-/// not copied.
+/// Reads a whole body of up to `limit` bytes. A body in a single chunk is not
+/// copied.
 pub(super) async fn read_all(
     response: &mut HttpResponse,
     limit: usize,
@@ -65,8 +65,8 @@ pub(super) async fn read_all(
     }
 }
 
-/// The beginning of a body, up to `limit` bytes, or what there is of it after
-/// a while.
+/// Reads the beginning of a body, up to `limit` bytes, or what has arrived
+/// before a timeout.
 pub(super) async fn read_prefix(response: &mut HttpResponse, limit: usize) -> Bytes {
     let mut body = BytesMut::new();
     let read = async {
@@ -78,13 +78,13 @@ pub(super) async fn read_prefix(response: &mut HttpResponse, limit: usize) -> By
             }
         }
     };
-    // What is there by then will have to do.
+    // After the timeout, use what has arrived.
     let _ = timeout(DRAIN_TIMEOUT, read).await;
     body.freeze()
 }
 
-/// Reads the rest of an answer of which nothing more is wanted, if it is short:
-/// its connection can be used again then.
+/// Reads the rest of an unwanted response if it is short, so its connection can
+/// be reused.
 pub(super) async fn drain(mut response: HttpResponse) {
     let read = async {
         let mut drained = 0;

@@ -1,4 +1,5 @@
-//! What all exchanges of one link share: where to, who we are, what was settled.
+//! State shared by all exchanges of one link: target, credentials, session and
+//! revision.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -34,28 +35,28 @@ use crate::{
     transport::{ConnectionErrorKind, HttpStatusError, SendError},
 };
 
-/// How many redirects are followed, one after the other.
+/// Maximum number of consecutive redirects.
 const MAX_REDIRECTS: usize = 3;
 
-/// How many times a request is made again with other credentials: one renewal,
-/// one sign-in, one for more rights, and one each for a nonce that is wanted.
+/// Maximum number of retries with other credentials: one renewal, one sign-in,
+/// one for additional scopes, and one each for a required nonce.
 const MAX_AUTH_ATTEMPTS: u32 = 5;
 
-/// How many headers of ours there is room for beside the application's.
+/// Capacity for our own headers in addition to the application's.
 const EXTRA_HEADERS: usize = 16;
 
-/// One link's side of the conversation, apart from the exchanges themselves.
+/// The shared state of one link's exchanges.
 pub(super) struct HttpContext {
     backend: HttpBackend,
-    /// The headers that the application wants to be sent.
+    /// The application's headers.
     headers: HeaderMap,
     pub(super) limits: HttpLimits,
     pub(super) resumption: ResumptionPolicy,
     pub(super) max_frame_size: usize,
     credentials: Credentials,
-    /// The server, as the application named it.
+    /// The server URL, as given by the application.
     server: Url,
-    /// Where messages are posted to.
+    /// The target of POST requests.
     endpoint: Mutex<Arc<RequestTarget>>,
     session: Mutex<Session>,
     rules: OnceLock<&'static Rules>,
@@ -63,11 +64,12 @@ pub(super) struct HttpContext {
     origin: TokioInstant,
 }
 
-/// The session, and what follows from it.
+/// The session and the headers derived from it.
 #[derive(Default)]
 struct Session {
     state: ClientSession,
-    /// The headers that all posts have in common, once the revision is settled.
+    /// The headers that all POST requests share, once the revision is
+    /// negotiated.
     post_headers: Option<Arc<HeaderMap>>,
 }
 
@@ -89,22 +91,22 @@ impl HttpContext {
         }
     }
 
-    /// The rules of the revision, once that is settled.
+    /// Returns the rules of the revision, once it is negotiated.
     pub(super) fn rules(&self) -> Option<&'static Rules> {
         self.rules.get().copied()
     }
 
     pub(super) fn set_rules(&self, rules: &'static Rules) {
-        // A link speaks one revision; a second word on it says nothing new.
+        // A link has one revision; setting it again changes nothing.
         let _ = self.rules.set(rules);
     }
 
-    /// Now, as a moment of the protocol's clock.
+    /// Returns the current time on the protocol's clock.
     pub(super) fn now(&self) -> Instant {
         Instant::after_origin(self.origin.elapsed())
     }
 
-    /// Waits until a moment of the protocol's clock.
+    /// Waits until an instant on the protocol's clock.
     pub(super) async fn wait_until(&self, moment: Instant) {
         tokio::time::sleep_until(self.origin + moment.since_origin()).await;
     }
@@ -126,8 +128,8 @@ impl HttpContext {
     pub(super) fn tool_headers(&self, params: &[u8]) -> Result<Vec<(String, String)>, String> {
         lock(&self.tools).fields(params).map_err(|mismatch| {
             let reason = match mismatch.reason {
-                MismatchReason::NotRepresentable => "holds a value that no header can carry",
-                _ => "stands there twice",
+                MismatchReason::NotRepresentable => "has a value that cannot be sent in a header",
+                _ => "appears more than once",
             };
             format!("the argument for the header {} {reason}", mismatch.header)
         })
@@ -136,7 +138,7 @@ impl HttpContext {
 
 /// Sessions.
 impl HttpContext {
-    /// The session that requests name now.
+    /// Returns the session that requests currently name.
     pub(super) fn session(&self) -> Option<SessionId> {
         lock(&self.session).state.id().cloned()
     }
@@ -153,8 +155,8 @@ impl HttpContext {
         session.state.clear_if(session_id);
     }
 
-    /// The headers that posts have in common, by these rules. Written once,
-    /// where the rules are those that were settled on.
+    /// Returns the headers that POST requests share under these rules. Cached
+    /// if these are the negotiated rules.
     pub(super) fn post_headers(&self, rules: Option<&'static Rules>) -> Arc<HeaderMap> {
         let mut session = lock(&self.session);
         if let Some(cached) = &session.post_headers {
@@ -173,14 +175,14 @@ impl HttpContext {
         headers
     }
 
-    /// What all requests say: what the application wants, which session, and
-    /// which version.
+    /// Returns the headers of all requests: the application's, the session and
+    /// the protocol version.
     fn common_headers(&self, session: &Session, rules: Option<&'static Rules>) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(self.headers.len() + EXTRA_HEADERS);
         headers.extend(self.headers.clone());
         let id = session.state.id().map(SessionId::as_str);
         if let Some(Ok(mut id)) = id.map(HeaderValue::from_str) {
-            // Whoever has it can join the session.
+            // Anyone who has it can join the session.
             id.set_sensitive(true);
             headers.insert(name::MCP_SESSION_ID, id);
         }
@@ -189,9 +191,9 @@ impl HttpContext {
     }
 }
 
-/// Asking.
+/// Requests.
 impl HttpContext {
-    /// Asks for an event stream, from after an event if there is one.
+    /// Requests an event stream, after the given event if there is one.
     pub(super) async fn get_stream(
         &self,
         last_event_id: Option<&str>,
@@ -205,15 +207,16 @@ impl HttpContext {
         self.send(Method::GET, &headers.into(), Bytes::new()).await
     }
 
-    /// Ends the session.
+    /// Deletes the session.
     pub(super) async fn delete(&self) -> Result<HttpResponse, SendError> {
         let headers = self.common_headers(&lock(&self.session), self.rules());
         self.send(Method::DELETE, &headers.into(), Bytes::new())
             .await
     }
 
-    /// Sends a request, and again with other credentials where the server wants
-    /// others and there are some. Gives the answer, whatever its status.
+    /// Sends a request, and retries it with other credentials if the server
+    /// asks for them and the authorizer has some. Returns the response,
+    /// whatever its status.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -230,7 +233,7 @@ impl HttpContext {
             );
             if refused && !self.credentials.is_some() && is_challenge(&response) {
                 return Err(unauthorized_error(Unauthorized::new(
-                    "the server wants other credentials than it was sent (HTTP 403)",
+                    "the server requires different credentials (HTTP 403)",
                 )));
             }
             if !refused || !self.credentials.is_some() || attempt >= MAX_AUTH_ATTEMPTS {
@@ -250,13 +253,11 @@ impl HttpContext {
             }
             Box::pin(body::drain(response)).await;
         }
-        Err(unreachable_error(
-            "it wants other credentials again and again",
-        ))
+        Err(unreachable_error("it refused the credentials repeatedly"))
     }
 
-    /// Sends a request, and again where the server says that it lives elsewhere
-    /// on the same origin. Gives the answer, and the credentials that it met.
+    /// Sends a request, and follows redirects on the same origin. Returns the
+    /// response, and the credentials that were sent.
     async fn send_following_redirects(
         &self,
         method: &Method,
@@ -276,7 +277,7 @@ impl HttpContext {
             if !response.is_from(&request_target)
                 && !same_origin(response.url(), &request_target.url)
             {
-                // A client of the application's own followed it there.
+                // The application's own client followed a redirect there.
                 return Err(cross_origin_error());
             }
             self.credentials.on_response(outbound, response.headers());
@@ -289,7 +290,7 @@ impl HttpContext {
             Box::pin(body::drain(response)).await;
             request_target = RequestTarget::new(next);
         }
-        Err(unreachable_error("it redirects again and again"))
+        Err(unreachable_error("too many redirects"))
     }
 
     fn outbound_request<'a>(&'a self, method: &'a Method, url: &'a Url) -> OutboundRequest<'a> {
@@ -300,7 +301,7 @@ impl HttpContext {
         }
     }
 
-    /// What a status that is not success comes to, with the start of its body.
+    /// Converts an error status, with the start of its body.
     pub(super) async fn read_status_error(&self, response: &mut HttpResponse) -> HttpStatusError {
         HttpStatusError {
             status: response.status().as_u16(),
@@ -310,18 +311,19 @@ impl HttpContext {
     }
 }
 
-/// How long the server wants to be left alone.
+/// Returns the delay from the `Retry-After` header.
 pub(super) fn retry_after(response: &HttpResponse) -> Option<std::time::Duration> {
     let value = response.headers().get(RETRY_AFTER)?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     parse_retry_after(value.as_bytes(), now.map_or(0, |now| now.as_secs()))
 }
 
-/// Where a redirect leads, if the answer is one that may be followed.
+/// Returns the target of a redirect, if the response is one that may be
+/// followed.
 ///
-/// Only the two kinds are that keep method and body, and only within the
-/// origin: what is sent there, credentials and session included, is not for
-/// anybody else.
+/// Only 307 and 308 are followed, which keep method and body, and only within
+/// the origin: the request, including credentials and session, is not for
+/// anyone else.
 fn redirect(response: &HttpResponse) -> Result<Option<Url>, SendError> {
     let follows = matches!(
         response.status(),
@@ -334,7 +336,7 @@ fn redirect(response: &HttpResponse) -> Result<Option<Url>, SendError> {
     let target = location
         .and_then(|location| str::from_utf8(location.as_bytes()).ok())
         .and_then(|location| response.url().join(location).ok())
-        .ok_or_else(|| unreachable_error("it redirects to nowhere"))?;
+        .ok_or_else(|| unreachable_error("it sent a redirect without a valid location"))?;
     if !same_origin(&target, response.url()) {
         return Err(cross_origin_error());
     }
@@ -347,25 +349,25 @@ fn same_origin(one: &Url, other: &Url) -> bool {
 }
 
 fn cross_origin_error() -> SendError {
-    unreachable_error("it redirects to another origin, where nothing of this may go")
+    unreachable_error("it redirects to another origin, which is not followed")
 }
 
 fn unreachable_error(reason: &str) -> SendError {
     SendError::Failed(ConnectionErrorKind::Unreachable(reason.to_owned()).into())
 }
 
-/// Whether a refusal is about who asks: 403 alone is not, since servers also
-/// say so of hosts and origins that they do not serve.
+/// Returns whether a response is about credentials. A 403 alone is not: servers
+/// also send it for hosts and origins that they do not serve.
 fn is_challenge(response: &HttpResponse) -> bool {
     response.status() == StatusCode::FORBIDDEN && response.headers().contains_key(WWW_AUTHENTICATE)
 }
 
-/// There are no credentials that would do, so that nothing was looked at.
+/// No credentials are available, so the request was not processed.
 fn unauthorized_error(reason: Unauthorized) -> SendError {
     SendError::Failed(ConnectionErrorKind::Unauthorized(reason.into_message()).into())
 }
 
-/// Headers as received, for the rules that read them.
+/// Received headers, as the protocol rules read them.
 struct HeaderMapView<'a>(&'a HeaderMap);
 
 impl Headers for HeaderMapView<'_> {
@@ -376,6 +378,6 @@ impl Headers for HeaderMapView<'_> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is kept here is whole after every statement.
+    // The data is consistent after every statement.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

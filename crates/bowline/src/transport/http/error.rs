@@ -1,22 +1,22 @@
-//! What can be wrong with the settings of an HTTP transport.
+//! Errors in the configuration of an HTTP transport.
 
 use std::fmt;
 
-/// Why an [`Http`](super::Http) transport cannot be set up so.
+/// Why an [`Http`](super::Http) transport cannot be configured.
 ///
-/// It names the setting and never repeats a value: those may be secret.
+/// Names the setting and never includes a value, which may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HttpConfigError {
-    /// The text is not a URL, or has no host.
+    /// The string is not a URL, or has no host.
     InvalidUrl,
     /// The URL is neither `http` nor `https`.
     UnsupportedScheme,
-    /// The URL holds a user name or a password, which would end up in logs.
+    /// The URL contains a user name or password, which would end up in logs.
     CredentialsInUrl,
-    /// The header's name is not one.
+    /// The header name is invalid.
     InvalidHeaderName,
-    /// The header's value has a line break or another control character in it.
+    /// The header value contains a line break or another control character.
     InvalidHeaderValue {
         /// The header.
         name: Box<str>,
@@ -26,27 +26,34 @@ pub enum HttpConfigError {
         /// The header.
         name: Box<str>,
     },
-    /// Credentials would go over plain `http` to another machine, where others
-    /// can read them.
+    /// Credentials would be sent over plain `http` to another machine, where
+    /// others can read them.
     CredentialsOverPlainHttp,
-    /// To get a token takes the feature `auth`, which this program is without.
+    /// Client credentials are configured, but the feature `auth` is not
+    /// enabled.
     NeedsAuth,
 }
 
 impl fmt::Display for HttpConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InvalidUrl => f.write_str("the URL of the server cannot be read"),
-            Self::UnsupportedScheme => f.write_str("the URL of the server must be http or https"),
+            Self::InvalidUrl => f.write_str("the server URL is not a valid URL with a host"),
+            Self::UnsupportedScheme => f.write_str("the server URL must use http or https"),
             Self::CredentialsInUrl => f.write_str(
-                "the URL of the server holds credentials; send them in a header instead",
+                "the server URL contains a user name or password; send them in a header instead",
             ),
-            Self::InvalidHeaderName => f.write_str("the name of a header is not one"),
+            Self::InvalidHeaderName => f.write_str("invalid header name"),
             Self::InvalidHeaderValue { name } => {
-                write!(f, "the value of the header {name} cannot be sent")
+                write!(
+                    f,
+                    "invalid value for the header {name}: it contains a control character"
+                )
             }
             Self::ReservedHeader { name } => {
-                write!(f, "the header {name} is set by the transport itself")
+                write!(
+                    f,
+                    "the header {name} is reserved for the transport; remove it"
+                )
             }
             Self::CredentialsOverPlainHttp => f.write_str(super::authorizer::PLAIN_HTTP_MESSAGE),
             Self::NeedsAuth => f.write_str(

@@ -1,4 +1,4 @@
-//! Where exchanges put what arrives, and the link takes it: bounded in bytes.
+//! The channel from exchanges to their link, bounded in bytes.
 
 use std::{
     sync::Arc,
@@ -9,33 +9,34 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::transport::LinkEvent;
 
-/// What an event costs besides its bytes, so that many small ones count.
+/// The cost of an event besides its bytes, so many small ones count.
 const EVENT_OVERHEAD: usize = 512;
 
-/// Something that an exchange has to say to its link.
+/// A message from an exchange to its link.
 pub(super) enum LinkMessage {
-    /// For the connection. The permit is given back when it is taken.
+    /// An event for the connection. The permit is released when it is received.
     Event(LinkEvent, OwnedSemaphorePermit),
-    /// The same, and with it an exchange is over.
+    /// The last event of an exchange.
     Last(LinkEvent, OwnedSemaphorePermit, ExchangeOwner),
-    /// An exchange is over.
+    /// An exchange has ended.
     Ended(ExchangeOwner),
 }
 
-/// Whose exchange it is.
+/// The owner of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExchangeOwner {
-    /// That of the request with this id.
+    /// The request with this id.
     Request(u64),
-    /// That of the notification which ends the handshake.
+    /// The notification that ends the handshake.
     Initialized,
-    /// The opening of the stream that the server speaks on unasked.
+    /// The opening of the GET stream for messages that the server sends on its
+    /// own.
     GetStream,
     /// Nobody waits for its end.
     None,
 }
 
-/// The end that exchanges hold.
+/// The sending end, held by exchanges.
 #[derive(Clone)]
 pub(super) struct EventSender {
     sender: mpsc::UnboundedSender<LinkMessage>,
@@ -43,12 +44,12 @@ pub(super) struct EventSender {
     max_capacity: u32,
 }
 
-/// The end that the link holds.
+/// The receiving end, held by the link.
 pub(super) struct EventReceiver {
     receiver: mpsc::UnboundedReceiver<LinkMessage>,
 }
 
-/// A pair of ends between which about `bytes` may wait.
+/// Creates a channel that holds about `bytes` bytes.
 pub(super) fn channel(bytes: usize) -> (EventSender, EventReceiver) {
     let max_capacity = u32::try_from(bytes.max(EVENT_OVERHEAD)).unwrap_or(u32::MAX);
     let (sender, receiver) = mpsc::unbounded_channel();
@@ -66,9 +67,9 @@ pub(super) fn channel(bytes: usize) -> (EventSender, EventReceiver) {
 }
 
 impl EventSender {
-    /// Hands an event over, once there is room for it. Whoever waits here does
-    /// not read on, so that the server feels it. One that is larger than all
-    /// the room there is waits for all of it.
+    /// Sends an event, once there is capacity. An exchange that waits here does
+    /// not read on, which applies back pressure to the server. An event larger
+    /// than the whole capacity waits for all of it.
     pub(super) async fn send(&self, event: LinkEvent) {
         if let Some(permit) = self.reserve(&event).await {
             let _ = self.sender.send(LinkMessage::Event(event, permit));
@@ -83,12 +84,12 @@ impl EventSender {
         let cost = u32::try_from(size + EVENT_OVERHEAD)
             .unwrap_or(u32::MAX)
             .min(self.max_capacity);
-        // Nobody closes it, and a link that is gone takes nothing.
+        // The semaphore is never closed, and a dropped link receives nothing.
         let semaphore = Arc::clone(&self.capacity).acquire_many_owned(cost).await;
         semaphore.ok()
     }
 
-    /// Says that an exchange is over when it is dropped, however that comes.
+    /// Returns a guard that reports the end of an exchange when dropped.
     pub(super) fn guard(&self, owner: ExchangeOwner) -> ExchangeGuard {
         ExchangeGuard {
             event_sender: self.clone(),
@@ -106,18 +107,18 @@ impl EventReceiver {
 /// Lives as long as an exchange.
 pub(super) struct ExchangeGuard {
     event_sender: EventSender,
-    /// Whose exchange it is, until that was said.
+    /// The owner, until the end was reported.
     owner: Option<ExchangeOwner>,
 }
 
 impl ExchangeGuard {
-    /// Hands an event over, as [`EventSender::put`] does.
+    /// Sends an event, as [`EventSender::send`] does.
     pub(super) async fn send(&self, event: LinkEvent) {
         self.event_sender.send(event).await;
     }
 
-    /// Hands the last event over, and says in the same breath that it is the
-    /// last: the link need not be woken twice.
+    /// Sends the last event together with the end of the exchange, so the link
+    /// is woken only once.
     pub(super) async fn send_last(mut self, event: LinkEvent) {
         if let Some(permit) = self.event_sender.reserve(&event).await
             && let Some(owner) = self.owner.take()

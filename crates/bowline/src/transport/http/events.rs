@@ -1,4 +1,4 @@
-//! The event stream in the body of an answer, event by event.
+//! The event stream in a response body.
 
 use bytes::{Buf as _, Bytes};
 
@@ -12,25 +12,25 @@ use crate::{
 pub(super) struct EventStream {
     response: HttpResponse,
     decoder: Decoder,
-    /// What has arrived and was not looked at yet.
+    /// Received bytes that were not parsed yet.
     chunk: Bytes,
     limit: usize,
 }
 
-/// Why there are no more events.
+/// Why a stream has no more events.
 #[derive(Debug)]
 pub(super) enum StreamError {
-    /// The stream is over, in order or not; it may be taken up again.
+    /// The stream ended, cleanly or not; it may be resumed.
     Broken(ConnectionError),
-    /// An event is larger than a frame may be.
+    /// An event exceeds the maximum frame size.
     TooLarge,
-    /// The server does not keep to what a stream may hold.
+    /// The stream violates the protocol.
     Invalid(SseError),
 }
 
 impl EventStream {
     /// Reads the body of `response`, with events of up to `max_frame` bytes and
-    /// `overhead` bytes between two of them.
+    /// `overhead` bytes between two events.
     pub(super) fn new(response: HttpResponse, max_frame: usize, overhead: u64) -> Self {
         let limits = SseLimits {
             max_line: max_frame,
@@ -46,7 +46,7 @@ impl EventStream {
         }
     }
 
-    /// The next event. After an end there is nothing more.
+    /// Returns the next event. Must not be called after an error.
     pub(super) async fn next(&mut self) -> Result<Event, StreamError> {
         loop {
             let mut rest = &self.chunk[..];
@@ -69,12 +69,12 @@ impl EventStream {
         }
     }
 
-    /// The largest event that is read.
+    /// Returns the maximum size of an event.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// The answer that the events are read from.
+    /// Returns the response that the events are read from.
     pub(super) fn into_response(self) -> HttpResponse {
         self.response
     }

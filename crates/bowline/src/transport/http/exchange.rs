@@ -1,4 +1,4 @@
-//! One POST and its answer, however that comes.
+//! One POST and its response, in any form.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,16 +29,16 @@ use crate::{
     transport::{ConnectionError, ConnectionErrorKind, HttpStatusError, LinkEvent, SendError},
 };
 
-/// How long a server may take to acknowledge a message that wants no answer.
-/// Others may wait for that: see the link's gate.
+/// How long a server may take to acknowledge a message without a response.
+/// Other frames may wait for it: see the link's `SendGate`.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a frame is to an exchange.
+/// The role of a frame in an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FrameRole {
-    /// It holds the answer.
+    /// It is the response.
     Response,
-    /// It is an error that names no request.
+    /// It is an error without a request id.
     ErrorWithoutId,
     Other,
 }
@@ -49,7 +49,7 @@ pub(super) struct Exchange {
     guard: ExchangeGuard,
     id: Option<u64>,
     kind: FrameKind,
-    /// Whether answers come over another stream, so that a POST has none.
+    /// Whether responses arrive on another stream, so a POST has none.
     acknowledged_only: bool,
 }
 
@@ -69,15 +69,15 @@ impl Exchange {
         }
     }
 
-    /// Posts the letter, and sees to its answer. Where there is none, says so.
+    /// Posts the request and handles its response. Reports a missing response.
     pub(super) async fn run(self, request: PostRequest) {
         let done = match self.id {
-            // The connection has a deadline for it, and gives it up.
+            // The connection has a timeout for it and aborts it.
             Some(_) => self.post(request).await,
             None => {
                 let posting = Box::pin(self.post(request));
                 timeout(ACK_TIMEOUT, posting).await.unwrap_or_else(|_| {
-                    let reason = "it did not acknowledge a message in time";
+                    let reason = "it did not acknowledge a message within 30s";
                     Err(protocol_violation(reason.to_owned()))
                 })
             }
@@ -90,8 +90,8 @@ impl Exchange {
         self.guard.send_last(last).await;
     }
 
-    /// Posts the letter, and waits for its answer. Gives the frame that is left
-    /// to be handed over, if one is.
+    /// Posts the request and waits for its response. Returns the frame that
+    /// remains to be delivered, if any.
     async fn post(&self, request: PostRequest) -> Result<Option<Bytes>, SendError> {
         let session = self.context.session();
         let mut response = self
@@ -117,17 +117,17 @@ impl Exchange {
         let content_type = response.headers().get(CONTENT_TYPE);
         let content_type = content_type.map(HeaderValue::as_bytes).unwrap_or_default();
         if is_event_stream(content_type) {
-            // In a box: most exchanges have no stream, and need no room for one.
+            // Boxed: most exchanges have no stream and need no memory for one.
             Box::pin(self.read_stream(response)).await?;
             return Ok(None);
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            let reason = "it accepted a request and did not answer it";
+            let reason = "it accepted a request but sent no response";
             return Err(protocol_violation(reason.to_owned()));
         }
         if !is_json(content_type) {
             let reason = format!(
-                "it answered with content of the type {}",
+                "it sent a response with the unexpected content type {}",
                 quote_truncated(content_type)
             );
             return Err(protocol_violation(reason));
@@ -146,7 +146,7 @@ impl Exchange {
         };
         match self.classify(&body) {
             FrameRole::Response => Ok(Some(body)),
-            // It does not say whose error it is; the exchange does.
+            // The error does not name its request; the exchange does.
             FrameRole::ErrorWithoutId if self.context.rules().is_some() => {
                 Err(SendError::Status(HttpStatusError {
                     status: response.status().as_u16(),
@@ -156,14 +156,14 @@ impl Exchange {
             }
             FrameRole::ErrorWithoutId | FrameRole::Other => {
                 self.guard.send(LinkEvent::Frame(body)).await;
-                let reason = "its answer is to no request of ours";
+                let reason = "its response does not match any request";
                 Err(protocol_violation(reason.to_owned()))
             }
         }
     }
 
-    /// Reads a stream up to the answer, and takes it up again where that is
-    /// allowed: by GET, with the place where it broke, and never by POST.
+    /// Reads a stream up to the response, and resumes it where that is allowed:
+    /// by GET, from the last event id, and never by POST.
     async fn read_stream(&self, response: HttpResponse) -> Result<(), SendError> {
         let mut resumption = Resumption::new(self.context.resumption);
         let mut events = self.event_stream(response);
@@ -191,7 +191,7 @@ impl Exchange {
         }
     }
 
-    /// Comes back for the rest of a stream that broke.
+    /// Resumes a broken stream.
     async fn resume(
         &self,
         resumption: &mut Resumption,
@@ -215,7 +215,7 @@ impl Exchange {
         }
     }
 
-    /// Reads until the answer is there.
+    /// Reads until the response has arrived.
     async fn read_until_response(
         &self,
         events: &mut EventStream,
@@ -232,14 +232,14 @@ impl Exchange {
         }
     }
 
-    /// Hands a frame over. Says whether it holds the answer.
+    /// Delivers a frame. Returns whether it is the response.
     async fn deliver(&self, frame: Bytes) -> bool {
         let answered = self.classify(&frame) == FrameRole::Response;
         self.guard.send(LinkEvent::Frame(frame)).await;
         answered
     }
 
-    /// What a frame is to this exchange.
+    /// Returns the role of a frame in this exchange.
     fn classify(&self, frame: &[u8]) -> FrameRole {
         match split_batch(frame) {
             Ok(Messages::Single(message)) => self.classify_message(message),
@@ -272,8 +272,8 @@ impl Exchange {
         }
     }
 
-    /// Reports an answer over the limit. The exchange tells whose it was to be,
-    /// better than its first bytes would.
+    /// Reports a response over the limit. The exchange knows its request,
+    /// better than the first bytes would.
     async fn report_oversized(&self, size: usize) {
         let id = self.id.unwrap_or_default();
         let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#).into();
@@ -291,7 +291,7 @@ impl Exchange {
     }
 }
 
-/// Whether an answer is an event stream.
+/// Returns whether a response is an event stream.
 pub(super) fn is_stream(response: &HttpResponse) -> bool {
     let content_type = response.headers().get(CONTENT_TYPE);
     response.status() == StatusCode::OK

@@ -1,4 +1,4 @@
-//! The event stream that a server speaks on unasked, kept open.
+//! The GET stream for messages that a server sends on its own.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
     transport::{ConnectionError, ConnectionErrorKind, HttpStatusError, LinkEvent, SendError},
 };
 
-/// How long the opening of the stream may hold others up.
+/// How long opening the stream may delay other frames.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The stream of one session.
@@ -27,24 +27,24 @@ pub(super) struct GetStream {
     context: Arc<HttpContext>,
     event_sender: EventSender,
     resumption: Resumption,
-    /// Those who wait until the server has said whether there is a stream.
+    /// Delays other frames until the server has accepted or refused the stream.
     opening_guard: Option<ExchangeGuard>,
-    /// Whether there was a stream already. A server that never had one has
+    /// Whether the stream was open before. A server that never had one has
     /// none; one that had and refuses it now has lost more than the stream.
     was_open: bool,
-    /// Attempts in a row that met no server.
+    /// Number of consecutive attempts that did not reach the server.
     unreachable_attempts: u32,
 }
 
-/// What an attempt came to.
+/// The outcome of an attempt.
 enum Attempt {
-    /// There was a stream, for this long, and it ended.
+    /// The stream was open for this long and ended.
     Ended(Duration),
-    /// Not now: perhaps later, and not before this has passed.
+    /// Retry, not before this delay.
     RetryAfter(Duration),
-    /// The place to resume from is refused; another beginning may do.
+    /// The last event id was refused; starting without it may work.
     NotResumable,
-    /// There is no such stream, or no link any more.
+    /// The server has no such stream, or the link is gone.
     GiveUp,
 }
 
@@ -60,8 +60,8 @@ impl GetStream {
         }
     }
 
-    /// Opens the stream, and again whenever it ends, for as long as the server
-    /// has one.
+    /// Opens the stream, and reopens it whenever it ends, for as long as the
+    /// server supports it.
     pub(super) async fn run(mut self) {
         loop {
             let (duration, min_wait) = match self.attempt().await {
@@ -96,7 +96,8 @@ impl GetStream {
                 self.unreachable_attempts = 0;
                 self.handle_refusal(response, last_event_id.is_some()).await
             }
-            // Nobody to let us in now; if there was one before, there may be again.
+            // No credentials at the moment; if the stream was open before,
+            // there may be some again.
             Err(SendError::Failed(cause)) if is_unauthorized(&cause) => match self.was_open {
                 true => Attempt::RetryAfter(Duration::ZERO),
                 false => Attempt::GiveUp,
@@ -108,7 +109,7 @@ impl GetStream {
         }
     }
 
-    /// Asks for the stream. Who waits for it does not wait for ever.
+    /// Requests the stream. Frames that wait for it do not wait forever.
     async fn get_stream(&mut self, last_event_id: Option<&str>) -> Result<HttpResponse, SendError> {
         let mut request = pin!(self.context.get_stream(last_event_id));
         if self.opening_guard.is_some()
@@ -138,7 +139,7 @@ impl GetStream {
                     }
                 }
                 Err(StreamError::TooLarge) => {
-                    // It would come again.
+                    // It would be repeated.
                     self.resumption.clear_last_event_id();
                     let size = events.limit().saturating_add(1);
                     let prefix = Bytes::new();
@@ -155,7 +156,7 @@ impl GetStream {
         body::drain(response).await;
         match status {
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {}
-            // Who we are may be seen differently later.
+            // The credentials may be accepted later.
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.was_open => {}
             _ if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {}
             _ if self.was_open && resuming => return Attempt::NotResumable,
@@ -165,7 +166,7 @@ impl GetStream {
         Attempt::RetryAfter(wait.unwrap_or_default())
     }
 
-    /// The server had the stream and does not know it any more.
+    /// Handles a server that had the stream and does not know it any more.
     async fn stream_lost(&self, status: u16) -> Attempt {
         let event = if status == 404 {
             let error = HttpStatusError {
@@ -189,8 +190,8 @@ impl GetStream {
         Attempt::GiveUp
     }
 
-    /// No server. One that stays away takes the link along, so that the
-    /// connection knows and comes back with a new session.
+    /// Handles an unreachable server. If it stays unreachable the link goes
+    /// down, so the connection notices and opens a new session.
     async fn server_unreachable(&mut self, cause: ConnectionError) -> Attempt {
         self.unreachable_attempts += 1;
         if self.was_open && self.unreachable_attempts > self.context.resumption.max_attempts {

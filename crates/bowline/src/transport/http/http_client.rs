@@ -1,4 +1,4 @@
-//! The HTTP clients that are used unless the application brings its own.
+//! The default HTTP clients.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,30 +8,29 @@ use reqwest::{ClientBuilder, redirect::Policy};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-/// How long a connection may take to come up, unless the settings say.
+/// Default connect timeout.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a connection may be idle and still be used. The usual servers close
-/// theirs after five seconds, and a request that meets a closing connection is
-/// lost: nobody knows whether it arrived.
+/// How long an idle connection is kept for reuse. Common servers close theirs
+/// after five seconds, and a request on a closing connection is lost: it is
+/// unknown whether it arrived.
 pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How often the system asks whether a silent peer is still there: event
-/// streams are silent for hours, and a peer that lost power says nothing.
+/// TCP keep-alive time: event streams are silent for hours, and a peer that
+/// lost power sends nothing.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// How long the system waits between such questions, and how many may remain
-/// unanswered.
+/// Interval between keep-alive probes, and how many may remain unanswered.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const KEEPALIVE_RETRIES: u32 = 3;
 
-/// How long what was sent may remain unacknowledged.
+/// How long sent data may remain unacknowledged.
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The settings that a client starts from which can do everything: certificates
-/// as the system judges them, proxies as the environment names them, connections
-/// that are kept, and no redirects, which the transport follows itself.
+/// Returns the settings of the full-featured client: certificates verified by
+/// the system, proxies from the environment, keep-alive, and no redirects,
+/// which the transport follows itself.
 pub(crate) fn builder() -> Result<ClientBuilder, String> {
     let builder = ClientBuilder::new()
         .tls_backend_preconfigured(tls(true)?)
@@ -48,13 +47,13 @@ pub(crate) fn builder() -> Result<ClientBuilder, String> {
     Ok(builder)
 }
 
-/// Opens connections with the same settings, straight to the server. Without
-/// `certificates`, which take a while to read, it can do no TLS.
+/// Returns a connector with the same settings, directly to the server. Without
+/// `certificates`, which take a while to load, it supports no TLS.
 pub(super) fn connector(
     verify_certificates: bool,
 ) -> Result<HttpsConnector<HttpConnector>, String> {
     let mut http = HttpConnector::new();
-    // It sees the addresses of `https` servers, too.
+    // It is used for `https` addresses, too.
     http.enforce_http(false);
     http.set_connect_timeout(Some(CONNECT_TIMEOUT));
     http.set_keepalive(Some(KEEPALIVE));
@@ -67,13 +66,13 @@ pub(super) fn connector(
 }
 
 fn tls(verify_certificates: bool) -> Result<ClientConfig, String> {
-    // Named outright: a default of the process might be missing, or be chosen
-    // by another part of the program.
+    // Named explicitly: a process default might be missing, or be chosen by
+    // another part of the program.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions();
     let builder = match verify_certificates {
         true => builder.and_then(BuilderVerifierExt::with_platform_verifier),
-        // Who trusts nobody meets nobody.
+        // An empty root store: no certificate is trusted.
         false => builder.map(|builder| builder.with_root_certificates(RootCertStore::empty())),
     };
     let builder = builder.map_err(|error| error.to_string())?;

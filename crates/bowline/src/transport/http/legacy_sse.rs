@@ -1,4 +1,5 @@
-//! The transport of the first revision: a stream that names where to post.
+//! The HTTP+SSE transport of the first revision: a stream that names the POST
+//! endpoint.
 
 use reqwest::Url;
 
@@ -13,7 +14,7 @@ use crate::{
     transport::{ConnectionError, ConnectionErrorKind, LinkEvent, SendError},
 };
 
-/// Opens the stream, and waits for it to say where messages are posted to.
+/// Opens the stream and waits for the endpoint that messages are posted to.
 pub(super) async fn open(context: &HttpContext) -> Result<EventStream, ConnectionError> {
     let mut response = context.get_stream(None).await.map_err(connection_error)?;
     if !response.status().is_success() {
@@ -21,7 +22,7 @@ pub(super) async fn open(context: &HttpContext) -> Result<EventStream, Connectio
         return Err(connection_error(SendError::Status(error)));
     }
     if !is_stream(&response) {
-        return Err(violation("it has no event stream there"));
+        return Err(violation("its URL does not serve an event stream"));
     }
     let stream_url = response.url().clone();
     let mut events = EventStream::new(
@@ -38,7 +39,7 @@ pub(super) async fn open(context: &HttpContext) -> Result<EventStream, Connectio
     }
 }
 
-/// Reads the stream to its end, with which the link ends, too.
+/// Reads the stream to its end, which also ends the link.
 pub(super) async fn read(mut events: EventStream, event_sender: EventSender) {
     let cause = loop {
         match events.next().await {
@@ -58,13 +59,13 @@ pub(super) async fn read(mut events: EventStream, event_sender: EventSender) {
     event_sender.send(LinkEvent::Down(cause)).await;
 }
 
-/// What is posted there has our credentials with it, so that it must be on the
-/// same origin.
+/// Parses the endpoint. Requests to it carry our credentials, so it must be on
+/// the same origin.
 fn parse_endpoint(stream_url: &Url, event: &Event) -> Result<Url, ConnectionError> {
     let reference = str::from_utf8(&event.data).unwrap_or_default();
     let resolved = resolve_endpoint(stream_url.as_str(), reference);
     let resolved = resolved.map_err(|error| violation(&error.to_string()))?;
-    Url::parse(&resolved).map_err(|_| violation("it names no usable endpoint"))
+    Url::parse(&resolved).map_err(|_| violation("it sent an invalid endpoint URL"))
 }
 
 fn connection_error(error: SendError) -> ConnectionError {
@@ -78,7 +79,7 @@ fn connection_error(error: SendError) -> ConnectionError {
 fn stream_end_error(end: StreamError) -> ConnectionError {
     match end {
         StreamError::Broken(cause) => cause,
-        StreamError::TooLarge => violation("an event of the stream exceeds the limit"),
+        StreamError::TooLarge => violation("an event of its stream exceeds the maximum frame size"),
         StreamError::Invalid(error) => violation(&error.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! A link over HTTP: exchanges that come and go, and one place for what they bring.
+//! The HTTP link: its exchanges, and the channel that collects their events.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -35,30 +35,32 @@ use crate::{
 /// How long the server has to confirm the end of a session.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A link whose frames are posted, each in an exchange of its own.
+/// A link that posts each frame in its own exchange.
 pub(super) struct HttpLink {
     context: Arc<HttpContext>,
     known_era: KnownEra,
     event_receiver: EventReceiver,
     event_sender: EventSender,
-    /// Whether answers come on one stream, and not in answer to each POST.
+    /// Whether responses arrive on one stream instead of in the response to
+    /// each POST.
     is_legacy_sse: bool,
-    /// The exchanges that an answer is wanted of. Dropped, they are given up.
+    /// Exchanges that await a response. Dropping them aborts them.
     exchanges: Exchanges,
-    /// The request among them whose answer may open a session.
+    /// The request among them whose response may open a session.
     initialize_id: Option<u64>,
-    /// What is posted and wants no answer. Dropped, it is given up.
+    /// Exchanges without a response. Dropping them aborts them.
     posts: JoinSet<()>,
-    /// What the server speaks on unasked. Dropped, it is given up.
+    /// Streams for messages that the server sends on its own. Dropping them
+    /// aborts them.
     streams: JoinSet<()>,
     gate: SendGate,
-    /// Where tasks run, whoever's thread asks for them.
+    /// The runtime that tasks run on, whichever thread spawns them.
     runtime: Handle,
     close_tracker: CloseTracker,
 }
 
-/// Exchanges by the ids of their requests. There is one for every call, so that
-/// a set which also hears of their ends would be a burden.
+/// Exchanges by request id. There is one for every call, so a set that also
+/// tracks their ends would be too expensive.
 #[derive(Default)]
 struct Exchanges(HashMap<u64, JoinHandle<()>>);
 
@@ -68,17 +70,17 @@ impl Drop for Exchanges {
     }
 }
 
-/// Frames after the one that ends the handshake wait until it has arrived, and
-/// until the server has a stream to speak on: exchanges overtake each other,
-/// servers refuse what comes before the one, and say things into the void
-/// before the other.
+/// Holds frames back after the one that ends the handshake until that one was
+/// accepted and the server's GET stream is open: exchanges overtake each other,
+/// servers refuse frames that precede the former, and lose messages that
+/// precede the latter.
 enum SendGate {
     Open,
     Closed(VecDeque<PostRequest>),
 }
 
 impl HttpLink {
-    /// A link of the usual kind. Must be made on a runtime.
+    /// Creates a streamable HTTP link. Must be called on a runtime.
     pub(super) fn streamable(
         context: Arc<HttpContext>,
         known_era: KnownEra,
@@ -87,7 +89,8 @@ impl HttpLink {
         Self::new(context, known_era, close_tracker, false)
     }
 
-    /// A link whose frames all arrive on `events`. Must be made on a runtime.
+    /// Creates a link that receives all frames on `events`. Must be called on a
+    /// runtime.
     pub(super) fn legacy_sse(
         context: Arc<HttpContext>,
         known_era: KnownEra,
@@ -158,9 +161,9 @@ impl HttpLink {
         }
     }
 
-    /// The handshake is done, as far as the server told us. Before anything
-    /// else is sent, the server gets a stream to speak on: what it has to ask
-    /// on the way to an answer may come there, and would be lost without.
+    /// Opens the GET stream once the handshake is done. No other frame is sent
+    /// before: questions that the server asks while handling a request may
+    /// arrive there, and would be lost without it.
     fn open_get_stream(&mut self) {
         let mode = self.context.rules().map(|rules| rules.http);
         if self.is_legacy_sse || !matches!(mode, Some(HttpMode::Streamable { .. })) {
@@ -171,7 +174,8 @@ impl HttpLink {
         self.streams.spawn_on(get_stream.run(), &self.runtime);
     }
 
-    /// What waits at the gate and wants no answer: that can still be said.
+    /// Takes the frames held at the gate that expect no response: these can
+    /// still be sent.
     fn take_unsent(&mut self) -> Vec<BoxFuture<'static, ()>> {
         let SendGate::Closed(queued) = mem::replace(&mut self.gate, SendGate::Open) else {
             return Vec::new();
@@ -222,7 +226,7 @@ impl Link for HttpLink {
                     return Poll::Ready(event);
                 }
                 Poll::Ready(Some(LinkMessage::Ended(owner))) => self.exchange_ended(owner),
-                // The link holds a sender itself: this does not happen.
+                // The link holds a sender itself, so this does not happen.
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
@@ -270,10 +274,10 @@ impl Link for HttpLink {
     }
 }
 
-/// What is left to be said when a link is closed.
+/// The work left when a link is closed.
 struct ClosingTasks {
-    /// The exchange that may be opening a session. That is ended, too: the
-    /// server would keep it, although nobody knows it.
+    /// The exchange that may be opening a session. That session is ended, too:
+    /// the server would keep it although no client knows it.
     opening: Option<AbortOnDrop>,
     posts: JoinSet<()>,
     unsent: Vec<BoxFuture<'static, ()>>,
@@ -281,8 +285,8 @@ struct ClosingTasks {
 }
 
 impl ClosingTasks {
-    /// Lets all of it arrive, and ends the session. Says whether there is none
-    /// any more: nobody is left to hear why that did not work.
+    /// Sends the remaining frames and ends the session. Returns whether no
+    /// session is left; nobody is left to receive the reason for a failure.
     async fn run(mut self) -> bool {
         if let Some(opening) = &mut self.opening {
             let _ = (&mut opening.0).await;
@@ -301,9 +305,9 @@ impl ClosingTasks {
     }
 }
 
-/// Whether a session is over, by the answer to its end: it was deleted, or was
-/// gone already, or the server does not let clients end sessions, and ends them
-/// itself.
+/// Returns whether a session is over, by the response to its DELETE: it was
+/// deleted, or was gone already, or the server does not let clients end
+/// sessions and ends them itself.
 fn is_session_ended(status: StatusCode) -> bool {
     let is_gone = matches!(
         status,
@@ -312,8 +316,8 @@ fn is_session_ended(status: StatusCode) -> bool {
     status.is_success() || is_gone
 }
 
-/// A task that is not left behind: an exchange whose answer never comes would
-/// hold its socket for ever.
+/// Aborts a task when dropped: an exchange that never gets its response would
+/// hold its socket forever.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

@@ -1,15 +1,16 @@
-//! Servers that are reached over HTTP, in every shape that the protocol has had.
+//! The HTTP transport, for every HTTP variant the protocol has had.
 //!
-//! A link makes an exchange of every frame: a POST, whose answer is one message
-//! or a stream of them. What a server says unasked comes on a stream that the
-//! link keeps open, where the revision has one. Servers of the first revision,
-//! which have two endpoints, are spoken to when the connection asks for that.
+//! A link runs an exchange for every frame: a POST, whose response is one
+//! message or a stream of messages. Messages that the server sends on its own
+//! arrive on a GET stream that the link keeps open, if the revision has one.
+//! Servers of the first revision, which have two endpoints, are used when the
+//! connection asks for that.
 //!
-//! Requests go straight to the server ([`pool`]), or by a client that knows of
-//! proxies ([`way`] chooses).
+//! Requests are sent directly to the server ([`pool`]), or through a client
+//! that supports proxies ([`backend`] chooses).
 //!
-//! Here is the machinery; what statuses, headers and streams mean is decided in
-//! [`proto::http`](crate::proto::http) and by the connection.
+//! This module does the I/O; the meaning of statuses, headers and streams is
+//! decided in [`proto::http`](crate::proto::http) and by the connection.
 
 mod authorizer;
 mod backend;
@@ -52,14 +53,14 @@ use crate::proto::{
 pub use authorizer::{AuthChallenge, Authorizer, ChallengeAction, OutboundRequest, Unauthorized};
 pub use error::HttpConfigError;
 
-/// A server that is reached by a URL.
+/// A server that is reached by URL.
 ///
-/// Clones share their connections, and what was found out about the server.
+/// Clones share their connections and what is known about the server.
 ///
-/// Connections are kept and used again; as many calls as are made go out at
-/// once. Proxies are those that `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and
-/// `NO_PROXY` name. Redirects are followed if they keep the method (307 and
-/// 308) and lead to the same origin.
+/// Connections are kept alive and reused; any number of calls run at the same
+/// time. Proxies are taken from `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and
+/// `NO_PROXY`. Redirects are followed if they keep the method (307 and 308) and
+/// stay on the same origin.
 ///
 /// ```
 /// use bowline::transport::Http;
@@ -86,19 +87,19 @@ pub struct Http {
     known_era: KnownEra,
 }
 
-/// How much of what a server sends is read.
+/// Limits on the data that is read from a server.
 ///
-/// The largest message is a setting of the client's, as for every transport.
+/// The maximum message size is a client setting, as for every transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpLimits {
-    /// How much of the body of an error is kept: 64 KiB.
+    /// Number of bytes of an error body that are kept: 64 KiB.
     pub max_error_body: usize,
-    /// How many bytes of comments and the like may come between two events of
-    /// a stream before it is given up: 8 MiB.
+    /// Number of bytes of comments and other overhead between two events of a
+    /// stream before it is aborted: 8 MiB.
     pub max_comment_bytes: u64,
-    /// How many bytes may have arrived and wait to be taken in, before nothing
-    /// more is read: 4 MiB. One message may be larger than that.
+    /// Number of received bytes that may wait to be processed before reading
+    /// pauses: 4 MiB. A single message may be larger.
     pub max_backlog: usize,
 }
 
@@ -113,12 +114,12 @@ impl Default for HttpLimits {
 }
 
 impl Http {
-    /// The server at `url`.
+    /// Creates a transport to the server at `url`.
     ///
     /// # Errors
     ///
-    /// Where it is not an `http` or `https` URL with a host, or has a user name
-    /// or password in it.
+    /// Returns an error if it is not an `http` or `https` URL with a host, or
+    /// contains a user name or password.
     pub fn new(url: &str) -> Result<Self, HttpConfigError> {
         let mut url = Url::parse(url).map_err(|_| HttpConfigError::InvalidUrl)?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -130,7 +131,7 @@ impl Http {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(HttpConfigError::CredentialsInUrl);
         }
-        // It is never sent.
+        // Fragments are never sent.
         url.set_fragment(None);
         Ok(Self {
             url,
@@ -143,13 +144,13 @@ impl Http {
         })
     }
 
-    /// Sends a header with every request, in place of an earlier one of that
+    /// Sends a header with every request, replacing an earlier one of the same
     /// name. Its value is treated as a secret.
     ///
     /// # Errors
     ///
-    /// Where the name or the value cannot be sent, or the transport sets the
-    /// header itself.
+    /// Returns an error if the name or value is invalid, or the transport sets
+    /// the header itself.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, HttpConfigError> {
         let key = HeaderName::try_from(name).map_err(|_| HttpConfigError::InvalidHeaderName)?;
         if is_reserved(&key) {
@@ -170,22 +171,25 @@ impl Http {
     ///
     /// # Errors
     ///
-    /// Where the token has a line break or another control character in it.
+    /// Returns an error if the token contains a line break or another control
+    /// character.
     pub fn bearer(self, token: &str) -> Result<Self, HttpConfigError> {
         self.header(header::AUTHORIZATION.as_str(), &format!("Bearer {token}"))
     }
 
-    /// Asks `authorizer` for the credentials of every request.
+    /// Sets the authorizer, which is asked for the credentials of every
+    /// request.
     #[must_use]
     pub fn authorizer(mut self, authorizer: impl Authorizer) -> Self {
         self.credentials.set(authorizer);
         self
     }
 
-    /// Lets credentials go over plain `http` to another machine, where whoever
-    /// is on the way can read and use them. Without this, requests with a token
-    /// or another header that says who asks are not made. For places where
-    /// nobody else is on the way: between the containers of one machine, say.
+    /// Allows credentials to be sent over plain `http` to another machine,
+    /// where anyone on the network path can read and use them. Without this,
+    /// requests with a token or another credential header are refused. For
+    /// networks without third parties, such as between the containers of one
+    /// machine.
     ///
     /// ```
     /// use bowline::transport::Http;
@@ -203,43 +207,44 @@ impl Http {
         self
     }
 
-    /// Uses this HTTP client: for a pool of connections that is shared with
-    /// others, for certificates or proxies of one's own. Begin with
-    /// [`client_builder`](Self::client_builder) to keep what the transport
-    /// relies on: a client that follows redirects may send headers elsewhere.
+    /// Uses this HTTP client, to share a connection pool or to configure
+    /// certificates or proxies. Start from
+    /// [`client_builder`](Self::client_builder) to keep the settings that the
+    /// transport relies on: a client that follows redirects may send headers
+    /// elsewhere.
     #[must_use]
     pub fn client(mut self, client: reqwest::Client) -> Self {
         self.backend = Arc::new(OnceLock::from(HttpBackend::Reqwest(client)));
         self
     }
 
-    /// The settings that the transport has unless a client is given:
-    /// certificates as the system judges them, proxies from the environment, ten
-    /// seconds to connect, no redirects.
+    /// Returns the settings of the default client: certificates verified by the
+    /// system, proxies from the environment, a connect timeout of ten seconds,
+    /// no redirects.
     ///
     /// # Errors
     ///
-    /// Where the system has no certificates that can be used.
+    /// Returns an error if the system has no usable certificates.
     pub fn client_builder() -> Result<reqwest::ClientBuilder, ConnectionError> {
         http_client::builder().map_err(|reason| ConnectionErrorKind::Unreachable(reason).into())
     }
 
-    /// Sets how much is read of what the server sends.
+    /// Sets the limits on the data that is read from the server.
     #[must_use]
     pub fn limits(mut self, limits: HttpLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets how streams that break are taken up again.
+    /// Sets how broken streams are resumed.
     #[must_use]
     pub fn resumption(mut self, policy: ResumptionPolicy) -> Self {
         self.resumption = policy;
         self
     }
 
-    /// The way to the server, found when it is first needed: reading the
-    /// certificates of the system takes a while.
+    /// Returns the backend, which is created on first use: loading the system's
+    /// certificates takes a while.
     fn backend(&self) -> Result<HttpBackend, ConnectionError> {
         if let Some(backend) = self.backend.get() {
             return Ok(backend.clone());
@@ -248,13 +253,13 @@ impl Http {
         Ok(self.backend.get_or_init(|| found).clone())
     }
 
-    /// Whether headers of the application's say who asks, and others could read
-    /// them.
+    /// Returns whether the application's headers hold credentials that others
+    /// on the network could read.
     pub(crate) fn exposes_credentials(&self) -> bool {
         authorizer::has_credentials(&self.headers) && self.credentials.must_not_send_to(&self.url)
     }
 
-    /// The URL without what may be secret in it.
+    /// Returns the URL without its potentially secret parts.
     fn redacted_url(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
@@ -314,7 +319,7 @@ impl fmt::Debug for Http {
     }
 }
 
-/// Which era the server was last found to be of: all links to it profit.
+/// The last known era of the server, shared by all links to it.
 #[derive(Clone, Default)]
 struct KnownEra(Arc<Mutex<Option<Era>>>);
 
@@ -328,7 +333,7 @@ impl KnownEra {
     }
 }
 
-/// The headers that make up the protocol, and those that frame a body.
+/// Returns whether a header is part of the protocol or frames the body.
 fn is_reserved(key: &HeaderName) -> bool {
     const RESERVED: &[HeaderName] = &[
         header::ACCEPT,

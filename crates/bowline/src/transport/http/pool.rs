@@ -1,8 +1,8 @@
-//! Connections straight to one server, kept and used again.
+//! A pool of direct connections to one server.
 //!
-//! A connection is driven by the exchange that uses it, and by nobody while it
-//! is idle: an exchange needs no second task, and no word between two of them.
-//! An exchange that is given up takes its connection along.
+//! A connection is driven by the exchange that uses it, and by nothing while it
+//! is idle: an exchange needs neither a second task nor messages between two
+//! tasks. An aborted exchange closes its connection.
 
 use std::{
     convert::Infallible,
@@ -46,11 +46,11 @@ pub(super) struct Pool {
     idle: Mutex<IdleConnections>,
 }
 
-/// Connections that nobody uses now, the latest last.
+/// Idle connections, the most recently used last.
 #[derive(Default)]
 struct IdleConnections {
     connections: Vec<(Instant, Box<PooledConnection>)>,
-    /// Closes those that nobody comes back for.
+    /// Closes connections that were idle for too long.
     reaper: Option<JoinHandle<()>>,
 }
 
@@ -63,11 +63,12 @@ impl Pool {
         }
     }
 
-    /// Sends a request, whose target is a path and which names its host. Uses
-    /// a connection that is idle, or opens one.
+    /// Sends a request whose target is a path and which has a `Host` header.
+    /// Uses an idle connection or opens one.
     ///
-    /// The request is on its way before the future is first polled, so that the
-    /// future has no room for it: there is one of these for every call.
+    /// The request is passed to the connection before the future is first
+    /// polled, so the future does not hold it and stays small: there is one for
+    /// every call.
     pub(super) fn send(
         self: &Arc<Self>,
         request: Request<FullBody>,
@@ -89,7 +90,7 @@ impl Pool {
         }
     }
 
-    /// Sends a request by another connection that is idle, or a new one.
+    /// Sends a request on another idle connection, or on a new one.
     async fn send_on_other(
         self: &Arc<Self>,
         mut request: Box<Request<FullBody>>,
@@ -150,12 +151,12 @@ impl Pool {
         };
         let connected = timeout(CONNECT_TIMEOUT, connecting).await;
         connected.unwrap_or_else(|_| {
-            let reason = "no connection came up in time";
+            let reason = "timed out while connecting";
             Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
         })
     }
 
-    /// The connection that was used last, if it is fresh enough.
+    /// Takes the most recently used connection, if it is fresh enough.
     fn checkout(&self) -> Option<Box<PooledConnection>> {
         let mut idle = self.idle();
         let (since, pooled) = idle.connections.pop()?;
@@ -177,12 +178,12 @@ impl Pool {
     }
 
     fn idle(&self) -> MutexGuard<'_, IdleConnections> {
-        // What is kept here is whole after every statement.
+        // The data is consistent after every statement.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Closes connections that were idle for too long, until there are none.
+/// Closes connections that were idle for too long, until none is left.
 async fn reap(pool: Weak<Pool>) {
     loop {
         sleep(IDLE_TIMEOUT).await;
@@ -204,21 +205,21 @@ async fn reap(pool: Weak<Pool>) {
 /// One connection, with one exchange at a time.
 struct PooledConnection {
     sender: SendRequest<FullBody>,
-    /// None once it is closed.
+    /// `None` once it is closed.
     connection: Option<Connection<MaybeHttpsStream<TokioIo<TcpStream>>, FullBody>>,
 }
 
 impl PooledConnection {
-    /// Whether another request could be sent.
+    /// Returns whether another request could be sent.
     fn is_idle(&self) -> bool {
         self.connection.is_some() && self.sender.is_ready()
     }
 }
 
-/// Moves bytes in both directions.
+/// Drives the connection in both directions.
 fn poll_connection<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Context<'_>) {
-    // What went wrong is told to the one who waits for an answer or a body. A
-    // connection that is over gives back what it did not send when it is dropped.
+    // An error is reported to the task that waits for the response or body. A
+    // finished connection returns unsent requests when it is dropped.
     if let Some(open) = connection
         && Pin::new(open).poll(cx).is_ready()
     {
@@ -226,8 +227,8 @@ fn poll_connection<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Conte
     }
 }
 
-/// The body of an answer, as it comes. Read to its end, it gives its connection
-/// back.
+/// A streaming response body. Read to its end, it returns its connection to the
+/// pool.
 pub(super) struct ResponseBody {
     body: Incoming,
     pooled: Option<Box<PooledConnection>>,
@@ -235,7 +236,7 @@ pub(super) struct ResponseBody {
 }
 
 impl ResponseBody {
-    /// How long the body is to be, if the server said so.
+    /// Returns the length of the body, if the server announced it.
     pub(super) fn content_length(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
@@ -244,7 +245,7 @@ impl ResponseBody {
         loop {
             match poll_fn(|cx| self.poll_frame(cx)).await {
                 Some(frame) => {
-                    // Trailers say nothing to us.
+                    // Trailers are ignored.
                     if let Ok(data) = frame?.into_data() {
                         return Ok(Some(data));
                     }
@@ -266,7 +267,7 @@ impl ResponseBody {
         let is_done = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
         if is_done && let Some(mut pooled) = self.pooled.take() {
             if !pooled.is_idle() {
-                // It has not noticed the end itself yet.
+                // The connection has not noticed the end yet.
                 poll_connection(&mut pooled.connection, cx);
             }
             if pooled.is_idle() {
@@ -307,8 +308,8 @@ impl Body for FullBody {
     }
 }
 
-/// The request, where it is known that nothing of it was sent: its connection
-/// was closed in the meantime.
+/// Returns the request if none of it was sent because its connection was closed
+/// in the meantime.
 fn recover_unsent(
     mut error: TrySendError<Request<FullBody>>,
 ) -> Result<Box<Request<FullBody>>, SendError> {

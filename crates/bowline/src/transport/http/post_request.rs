@@ -1,4 +1,4 @@
-//! A frame on its way out, with the headers that say again what it says.
+//! An outgoing frame with the headers that mirror its contents.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// A frame that is ready to be posted.
 pub(super) struct PostRequest {
-    /// The id, where an answer is wanted.
+    /// The request id, if a response is expected.
     pub(super) id: Option<u64>,
     pub(super) kind: FrameKind,
     pub(super) headers: RequestHeaders,
@@ -27,14 +27,14 @@ pub(super) struct PostRequest {
 
 /// The headers of a request.
 pub(super) struct RequestHeaders {
-    /// What all of its kind have in common.
+    /// The headers that all requests of its kind share.
     pub(super) common: Arc<HeaderMap>,
-    /// What this one alone has, instead or besides.
+    /// The headers of this request alone, which override the shared ones.
     pub(super) extra: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl RequestHeaders {
-    /// What the request says, and who sends it.
+    /// Merges the headers with the credentials.
     pub(super) fn merged_with(&self, credentials: &HeaderMap) -> HeaderMap {
         let mut headers = HeaderMap::clone(&self.common);
         for (name, value) in &self.extra {
@@ -56,28 +56,28 @@ impl From<HeaderMap> for RequestHeaders {
     }
 }
 
-/// The frames that mean something to the transport.
+/// The frames that the transport treats specially.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameKind {
-    /// The answer to it may open a session.
+    /// Its response may open a session.
     Initialize,
     /// It ends the handshake.
     Initialized,
-    /// The answer to it tells which arguments go into headers.
+    /// Its response tells which arguments are sent as headers.
     ListTools {
-        /// Whether it asks for the first page.
+        /// Whether it requests the first page.
         first: bool,
     },
     Other,
 }
 
 impl PostRequest {
-    /// Writes the headers of a frame.
+    /// Builds the headers of a frame.
     ///
     /// # Errors
     ///
-    /// Where the frame says something that no header can carry, so that a
-    /// server could only refuse it.
+    /// Returns an error if the frame has a value that cannot be sent in a
+    /// header, which a server could only refuse.
     pub(super) fn new(context: &HttpContext, outgoing: OutgoingFrame) -> Result<Self, String> {
         let OutgoingFrame { id, frame } = outgoing;
         let (kind, headers) = match scan(&frame) {
@@ -88,7 +88,7 @@ impl PostRequest {
                 FrameKind::from_method(&method, params),
                 request_headers(context, &method, params)?,
             ),
-            // An answer of ours, which only the handshake era has.
+            // A response of ours, which only the handshake era has.
             Ok(Envelope::Response { .. } | Envelope::Error { .. }) | Err(_) => {
                 let common = context.post_headers(context.rules());
                 let extra = Vec::new();
@@ -130,13 +130,14 @@ fn has_cursor(params: &[u8]) -> bool {
         .is_ok_and(|params| params.cursor.is_some())
 }
 
-/// The headers of a message, with those that mirror its body.
+/// Builds the headers of a message, with those that mirror its body.
 fn request_headers(
     context: &HttpContext,
     method: &str,
     params: Option<&[u8]>,
 ) -> Result<RequestHeaders, String> {
-    // Before the revision is settled, the body says which one it is written in.
+    // Before the revision is negotiated, the body names the one it is written
+    // in.
     let rules = context.rules().or_else(|| rules_from_params(params));
     let common = context.post_headers(rules);
     let mut extra = Vec::new();
@@ -156,15 +157,15 @@ fn request_headers(
     Ok(RequestHeaders { common, extra })
 }
 
-/// The rules of the revision that a request names in `_meta`.
+/// Returns the rules of the revision that a request names in `_meta`.
 fn rules_from_params(params: Option<&[u8]>) -> Option<&'static Rules> {
-    // Any parameters will do: only `_meta` is read.
+    // Any parameter type works: only `_meta` is read.
     let params = decode::<InitializedParams>(params?).ok()?;
     let version = params.meta?.protocol_version().ok().flatten()?;
     Revision::parse(&version).map(Revision::rules)
 }
 
-/// Names the version, where the rules want it.
+/// Adds the version header, if the rules require it.
 pub(super) fn insert_version(rules: Option<&'static Rules>, headers: &mut HeaderMap) {
     if let Some(rules) = rules
         && rules.version_header != VersionHeader::Never
@@ -173,11 +174,11 @@ pub(super) fn insert_version(rules: Option<&'static Rules>, headers: &mut Header
     }
 }
 
-/// A header whose name is a token and whose value is printable ASCII, as the
-/// rules of the protocol see to.
+/// Creates a header whose name is a token and whose value is printable ASCII,
+/// as the protocol rules guarantee.
 fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     let name = match name {
-        // The usual ones need no looking at.
+        // Common names need no validation.
         name::MCP_METHOD => HeaderName::from_static(name::MCP_METHOD),
         name::MCP_NAME => HeaderName::from_static(name::MCP_NAME),
         other => HeaderName::try_from(other).ok()?,

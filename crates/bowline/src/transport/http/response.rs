@@ -1,4 +1,4 @@
-//! What a server answered: a status, headers, and a body that comes bit by bit.
+//! HTTP responses: a status, headers, and a streaming body.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::transport::{ConnectionError, ConnectionErrorKind};
 
-/// An answer whose body has not been read yet.
+/// A response whose body has not been read yet.
 pub(super) struct HttpResponse {
     status: StatusCode,
     headers: HeaderMap,
@@ -27,7 +27,7 @@ enum Body {
 }
 
 impl HttpResponse {
-    /// The answer of the server at `place`.
+    /// Wraps a response of our own pool.
     pub(super) fn from_direct(
         target: Arc<RequestTarget>,
         response: Response<ResponseBody>,
@@ -41,8 +41,8 @@ impl HttpResponse {
         }
     }
 
-    /// The answer that a client found when it was asked for `place`, or where
-    /// it was sent on to.
+    /// Wraps a response of `reqwest`, which may have followed a redirect from
+    /// the target.
     pub(super) fn from_reqwest(
         request_target: &Arc<RequestTarget>,
         mut response: reqwest::Response,
@@ -67,17 +67,18 @@ impl HttpResponse {
         &self.headers
     }
 
-    /// Whether the answer came from there, and not from where that led to.
+    /// Returns whether the response is from this target, and not from a
+    /// redirect.
     pub(super) fn is_from(&self, request_target: &Arc<RequestTarget>) -> bool {
         Arc::ptr_eq(&self.target, request_target)
     }
 
-    /// Where the answer came from.
+    /// Returns the URL that the response is from.
     pub(super) fn url(&self) -> &Url {
         &self.target.url
     }
 
-    /// How long the body is to be, if the server said so.
+    /// Returns the length of the body, if the server announced it.
     pub(super) fn content_length(&self) -> Option<u64> {
         match &self.body {
             Body::Direct(response_body) => response_body.content_length(),
@@ -85,7 +86,7 @@ impl HttpResponse {
         }
     }
 
-    /// The next piece of the body. None where it has ended in order.
+    /// Returns the next chunk of the body, or `None` at its regular end.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, ConnectionError> {
         let broken = |reason| ConnectionErrorKind::Io(reason).into();
         match &mut self.body {

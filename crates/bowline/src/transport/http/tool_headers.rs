@@ -1,4 +1,4 @@
-//! Which arguments of which tools travel in headers, learnt from the tool list.
+//! Tool arguments that are sent as headers, learned from the tool list.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::proto::http::header::{HeaderMismatch, ParamHeaders};
 
-/// How many tools are remembered. A list that goes on beyond that is no list.
+/// Maximum number of remembered tools; the rest of a longer list is ignored.
 const MAX_TOOLS: usize = 16 * 1024;
 
 /// The tools of one server that have annotated arguments.
@@ -17,10 +17,10 @@ pub(super) struct ToolHeaders {
 }
 
 impl ToolHeaders {
-    /// Takes note of a page of the list. The first page begins it anew.
+    /// Records a page of the list. The first page resets the record.
     ///
-    /// Tools whose annotations are at fault are not offered to callers, and
-    /// those without any need no entry.
+    /// Tools with invalid annotations are not offered to callers, and tools
+    /// without annotations need no entry.
     pub(super) fn record_page(&mut self, result: &[u8], is_first: bool) {
         if is_first {
             self.tools.clear();
@@ -41,11 +41,13 @@ impl ToolHeaders {
         }
     }
 
-    /// The headers of a call with these parameters, by name and value.
+    /// Returns the names and values of the headers of a call with these
+    /// parameters.
     ///
     /// # Errors
     ///
-    /// Where an argument has a value that no header can carry.
+    /// Returns an error if an argument has a value that cannot be sent in a
+    /// header.
     pub(super) fn fields(&self, params: &[u8]) -> Result<Vec<(String, String)>, HeaderMismatch> {
         if self.tools.is_empty() {
             return Ok(Vec::new());

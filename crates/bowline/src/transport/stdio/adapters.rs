@@ -1,4 +1,4 @@
-//! What a link needs that reads only, and one that writes only.
+//! Stream adapters for links that only read or only write.
 
 use std::{
     io,
@@ -8,9 +8,9 @@ use std::{
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// An input with a line end after its last byte, so that a last line without
-/// one counts: people pipe such things into servers. Blank lines do not matter,
-/// and half a message never passes for a whole one.
+/// A reader that appends a line break at the end of the input, so a last line
+/// without one counts: people pipe such input into servers. Blank lines are
+/// ignored, and half a message never parses as a whole one.
 pub(super) struct NewlineTerminated<R> {
     reader: R,
     ended: bool,
@@ -44,7 +44,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for NewlineTerminated<R> {
     }
 }
 
-/// An input where nothing comes and that does not end.
+/// A reader that never yields data and never ends.
 pub(super) struct PendingReader;
 
 impl AsyncRead for PendingReader {

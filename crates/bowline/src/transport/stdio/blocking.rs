@@ -1,4 +1,4 @@
-//! The standard streams where nothing better is known than to block on them.
+//! Standard streams on systems where they can only be used by blocking.
 
 use std::io;
 
@@ -9,7 +9,7 @@ pub(super) type Input = ThreadReader;
 /// The standard output.
 pub(super) type Output = ThreadWriter;
 
-/// Takes both. They stay in place: others can still print to them.
+/// Takes both streams. They stay in place: other code can still print to them.
 pub(super) fn take() -> io::Result<(Input, Output)> {
     Ok((
         ThreadReader::start(io::stdin())?,

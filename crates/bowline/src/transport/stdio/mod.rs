@@ -27,25 +27,24 @@ use self::blocking::{Input, Output, take};
 use self::unix::{Input, Output, take};
 use super::{ConnectionError, Link, LinkEvent, OutgoingFrame, SendError, StreamLink};
 
-/// How many outbound bytes are queued before the link is busy.
+/// Number of outgoing bytes that are queued before the link is busy.
 const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Whether the streams were taken.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// This program's standard input and output as a link to whoever started it.
+/// This program's standard input and output, as a link to its parent process.
 ///
-/// The input's end is not the link's end: after [`LinkEvent::Down`], what was
-/// asked before can still be answered. So a server ends in three steps: the
-/// link is down, the last answers are sent, and [`finish`](Self::finish) waits
-/// until they are written.
+/// The end of the input is not the end of the link: after [`LinkEvent::Down`],
+/// earlier requests can still be answered. So a server ends in three steps: the
+/// link is down, the last responses are sent, and [`finish`](Self::finish)
+/// waits until they are written.
 ///
-/// On unix the streams belong to the link alone from then on. What the program
-/// or a library prints goes to the standard error, and the standard input is
-/// empty, for this program and for those that it starts. Where the standard
-/// error is the very pipe or socket that the frames go to, what is printed goes
-/// nowhere. On other systems the streams stay where they are, and nothing else
-/// may be printed.
+/// On Unix, the streams then belong to the link alone. Whatever the program or
+/// a library prints is redirected to standard error, and standard input is
+/// empty, for this program and its child processes. If standard error is the
+/// same pipe or socket that carries the frames, printed output is discarded. On
+/// other systems the streams stay in place, and nothing else may be printed.
 ///
 /// ```no_run
 /// use std::future::poll_fn;
@@ -65,34 +64,34 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// # }
 /// ```
 pub struct Stdio {
-    // Two links of one direction each: in one of both, the input's end would
-    // be the output's end, too.
+    // Two links of one direction each: with a single one, the end of the input
+    // would be the end of the output, too.
     input: StreamLink<NewlineTerminated<Input>, Sink>,
     output: StreamLink<PendingReader, Output>,
-    /// Where the rest is written after the link was closed.
+    /// Writes the rest after the link was closed.
     runtime: Handle,
 }
 
 impl Stdio {
     /// Takes the standard streams, for frames of up to `max_frame` bytes.
     ///
-    /// Call it early: what was read from [`std::io::stdin`] before is missing
-    /// here, and what was started before may hold the streams.
+    /// Call it early: input read from [`std::io::stdin`] before is missing
+    /// here, and processes started before may hold the streams.
     ///
     /// # Errors
     ///
-    /// Where they were taken before, where there is no Tokio runtime, or where
-    /// the system refuses. The streams are as before then.
+    /// Returns an error if the streams were taken before, outside of a Tokio
+    /// runtime, or if the system refuses. The streams are then unchanged.
     ///
     /// # Panics
     ///
-    /// Where the runtime was built without I/O.
+    /// Panics if the runtime was built without I/O.
     pub fn take(max_frame: usize) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         if TAKEN.swap(true, Ordering::SeqCst) {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
-                "the standard streams were taken before",
+                "the standard streams are already in use by another `Stdio`",
             ));
         }
         let (input, output) = take().inspect_err(|_| TAKEN.store(false, Ordering::SeqCst))?;
@@ -103,15 +102,16 @@ impl Stdio {
         })
     }
 
-    /// Writes what is queued, then closes the streams. Waits for as long as the
-    /// other side does not read.
+    /// Writes the queued frames, then closes the streams. Waits for as long as
+    /// the other side does not read.
     ///
-    /// A driver that holds a [`Link`] only does the same by waiting for
+    /// A driver that only has a [`Link`] does the same by waiting for
     /// [`poll_flush`](Link::poll_flush) before it calls [`close`](Link::close).
     ///
     /// # Errors
     ///
-    /// Where the output is broken, so that some of it was not delivered.
+    /// Returns an error if the output is broken and some of it was not
+    /// delivered.
     pub async fn finish(mut self) -> Result<(), ConnectionError> {
         poll_fn(|cx| self.output.poll_write_queued(cx)).await;
         match self.poll_broken() {
@@ -120,8 +120,8 @@ impl Stdio {
         }
     }
 
-    /// Ready where the output is broken. There is nothing to wake for: the one
-    /// who writes is woken when it breaks.
+    /// Ready if the output is broken. Needs no waker: the writing task is woken
+    /// when it breaks.
     fn poll_broken(&self) -> Poll<ConnectionError> {
         match self.output.broken() {
             Some(cause) => Poll::Ready(cause.clone()),
@@ -146,8 +146,8 @@ impl Link for Stdio {
         }
     }
 
-    /// Writes what is queued in the background. A program that ends at once
-    /// should [`finish`](Stdio::finish) instead.
+    /// Writes the queued frames in the background. A program that exits right
+    /// away should call [`finish`](Stdio::finish) instead.
     fn close(mut self: Box<Self>) {
         let mut noop_cx = Context::from_waker(Waker::noop());
         if self.poll_flush(&mut noop_cx).is_pending() {

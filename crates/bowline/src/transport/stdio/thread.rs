@@ -1,8 +1,8 @@
-//! Streams that can only be waited for by blocking, each on a thread of its own.
+//! Blocking streams, each on its own thread.
 //!
-//! Not on the runtime's pool: a runtime that ends waits for its pool, and so
-//! would wait for a key to be pressed where the input is a terminal. A thread
-//! of our own ends with the program.
+//! Not on the runtime's blocking pool: a runtime waits for its pool when it
+//! shuts down, and would wait for a key press if the input is a terminal. A
+//! separate thread ends with the program.
 
 use std::{
     io::{self, IoSlice, Read, Write},
@@ -17,20 +17,20 @@ use tokio::{
     sync::mpsc,
 };
 
-/// How much is read at once, and about how much is written.
+/// Number of bytes read at once, and roughly written at once.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// How many chunks are read ahead.
+/// Number of chunks that are read ahead.
 const READ_AHEAD_CHUNKS: usize = 4;
 
-/// An input that a thread reads.
+/// A reader whose source is read by a thread.
 pub(super) struct ThreadReader {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
-    /// What is left of the last chunk.
+    /// The rest of the last chunk.
     rest: Bytes,
 }
 
 impl ThreadReader {
-    /// Begins to read.
+    /// Starts reading.
     pub(super) fn start(source: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, chunks) = mpsc::channel(READ_AHEAD_CHUNKS);
         thread::Builder::new()
@@ -43,7 +43,7 @@ impl ThreadReader {
     }
 }
 
-/// Reads until the end, an error, or until nobody listens.
+/// Reads until the end, an error, or until the receiver is dropped.
 fn read(mut source: impl Read, chunks: &mpsc::Sender<io::Result<Bytes>>) {
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
@@ -79,11 +79,11 @@ impl AsyncRead for ThreadReader {
     }
 }
 
-/// An output that a thread writes.
+/// A writer whose target is written by a thread.
 ///
-/// A write is ready when it is done, and not when it has begun, so that errors
-/// are told of the write that they belong to. Until then it must be repeated
-/// with the same bytes, or more after them.
+/// A write is ready when it is done, not when it has started, so errors are
+/// reported for the write they belong to. Until then it must be repeated with
+/// the same bytes, possibly followed by more.
 pub(super) struct ThreadWriter {
     chunks: mpsc::Sender<Vec<u8>>,
     written: mpsc::Receiver<io::Result<usize>>,
@@ -91,7 +91,7 @@ pub(super) struct ThreadWriter {
 }
 
 impl ThreadWriter {
-    /// Waits for something to write.
+    /// Starts the thread, which waits for data to write.
     pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<Self> {
         let (chunks, receiver) = mpsc::channel(1);
         let (sender, written) = mpsc::channel(1);
@@ -106,7 +106,7 @@ impl ThreadWriter {
     }
 }
 
-/// Writes until nobody has anything more to write.
+/// Writes until the sender is dropped.
 fn write(
     mut target: impl Write,
     mut chunks: mpsc::Receiver<Vec<u8>>,
@@ -158,7 +158,7 @@ impl AsyncWrite for ThreadWriter {
     }
 }
 
-/// The first of the bytes in one piece.
+/// Concatenates the first slices.
 fn concat_slices(slices: &[IoSlice<'_>]) -> Vec<u8> {
     let mut chunk = Vec::new();
     for slice in slices {

@@ -1,16 +1,16 @@
-//! The standard streams on unix: taken out of everybody's reach, and read and
-//! written without blocking where that is possible.
+//! The standard streams on Unix: moved out of reach of other code, and
+//! non-blocking where possible.
 //!
-//! Not to block is a flag of the open file description, and that is shared with
-//! whoever inherited the same end, such as a shell script that started us and
-//! goes on when we are gone. A program that does not expect the flag fails on
-//! it: `cat` ends with an error, `eprintln!` panics. So a pipe is opened anew
-//! where the system can do that, as Linux can: then the flag is ours alone, and
-//! even if we are killed nobody sees it. A socket cannot be opened anew. There
-//! the flag is set, and taken back when the link closes. That is honest for
-//! those who use the stream after us; those who use it at the same time would
-//! mix their bytes with ours in any case. Terminals and files, which are shared
-//! with everybody, keep their flags: threads block on them.
+//! `O_NONBLOCK` is a flag of the open file description, which is shared with
+//! every process that inherited it, such as a shell script that started us and
+//! continues afterwards. Programs that do not expect the flag fail: `cat` exits
+//! with an error, `eprintln!` panics. So a pipe is reopened where the system
+//! can do that, as Linux can: the flag is then ours alone, and nobody sees it
+//! even if we are killed. A socket cannot be reopened. There the flag is set,
+//! and reset when the link closes. That is correct for processes that use the
+//! stream after us; those that use it at the same time would mix their bytes
+//! with ours anyway. Terminals and files, which are widely shared, keep their
+//! flags: threads block on them.
 
 use std::{
     fs::File,
@@ -36,14 +36,14 @@ use tokio::{
 
 use super::thread::{ThreadReader, ThreadWriter};
 
-/// The first descriptor that is no standard stream.
+/// The first descriptor that is not a standard stream.
 const FIRST_PRIVATE: i32 = 3;
-/// How large pipes are made. Not as large as allowed: what all pipes of a user
-/// hold together is limited, and whoever is over the limit gets tiny ones.
+/// The size that pipes are enlarged to. Not the maximum: the total size of a
+/// user's pipes is limited, and users over the limit get tiny ones.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 256 * 1024;
 
-/// Takes both streams, and leaves in their place what does no harm.
+/// Takes both streams, and leaves harmless replacements in their place.
 pub(super) fn take() -> io::Result<(Input, Output)> {
     let input = OwnedStream::duplicate(stdin())?;
     let output = OwnedStream::duplicate(stdout())?;
@@ -53,9 +53,8 @@ pub(super) fn take() -> io::Result<(Input, Output)> {
     Ok(streams)
 }
 
-/// From now on what is printed goes to the standard error, and whoever reads
-/// the standard input finds it at its end. Programs that are started inherit
-/// this.
+/// Redirects standard output to standard error and standard input to an empty
+/// one. Child processes inherit this.
 fn redirect_standard_streams(silence_stderr: bool) -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     if silence_stderr {
@@ -66,12 +65,12 @@ fn redirect_standard_streams(silence_stderr: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A copy of a standard stream that no other program inherits.
+/// A close-on-exec copy of a standard stream.
 struct OwnedStream {
     descriptor: OwnedFd,
     stat: Stat,
-    /// Whether it blocked. Asked before any flag is changed, as both streams
-    /// may be one socket.
+    /// Whether it was blocking. Checked before any flag is changed, as both
+    /// streams may be the same socket.
     blocking: bool,
 }
 
@@ -89,8 +88,7 @@ impl OwnedStream {
         FileType::from_raw_mode(self.stat.st_mode)
     }
 
-    /// Whether the other stream leads to the same reader as this one, where
-    /// the reader is a program.
+    /// Returns whether both streams lead to the same pipe or socket.
     fn is_same_pipe(&self, other: &Stat) -> bool {
         let is_pipe = matches!(self.kind(), FileType::Fifo | FileType::Socket);
         // Some systems do not number their pipes.
@@ -122,14 +120,14 @@ impl OwnedStream {
         }
     }
 
-    /// The pipe under another open file description. Not everywhere possible:
-    /// there may be no `/proc`, or the pipe may be another user's.
+    /// Reopens the pipe with a new open file description. Not always possible:
+    /// `/proc` may be missing, or the pipe may belong to another user.
     fn reopen<P>(&self, open: impl FnOnce(&Path) -> io::Result<P>) -> Option<P> {
         if !cfg!(target_os = "linux") {
             return None;
         }
         let path = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
-        // A pipe with a name would forget that its writers have gone, and so
+        // A reopened named pipe would not notice that its writers are gone, and
         // would never end.
         let name = path.read_link().ok()?;
         if !name.as_os_str().as_bytes().starts_with(b"pipe:") {
@@ -147,11 +145,11 @@ impl OwnedStream {
     }
 }
 
-/// An end whose open file description others may have, too. Dropping it leaves
-/// that as it was.
+/// A stream whose open file description may be shared. Dropping it restores the
+/// blocking mode.
 pub(super) struct RestoreBlocking<T: AsFd> {
     inner: T,
-    /// Whether it must block again.
+    /// Whether to make it blocking again.
     blocking: bool,
 }
 
@@ -174,14 +172,15 @@ impl<T: AsFd> RestoreBlocking<T> {
 impl<T: AsFd> Drop for RestoreBlocking<T> {
     fn drop(&mut self) {
         if self.blocking {
-            // Others may have set other flags since.
+            // Other processes may have set other flags since.
             let flags = fcntl_getfl(&self.inner);
             let _ = flags.and_then(|flags| fcntl_setfl(&self.inner, flags - OFlags::NONBLOCK));
         }
     }
 }
 
-/// Makes room, so that a large frame takes fewer turns. As it is will do, too.
+/// Enlarges the pipe, so a large frame needs fewer writes. Failing to do so is
+/// harmless.
 #[cfg(target_os = "linux")]
 fn enlarge_pipe(pipe: &OwnedFd) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
@@ -197,7 +196,7 @@ fn enlarge_pipe(_pipe: &OwnedFd) {}
 /// The standard input.
 pub(super) enum Input {
     Pipe(RestoreBlocking<pipe::Receiver>),
-    /// Node.js gives its children sockets.
+    /// Node.js gives sockets to its children.
     Socket(RestoreBlocking<UnixStream>),
     Other(ThreadReader),
 }

@@ -385,7 +385,8 @@ async fn a_command_that_is_not_there() {
     assert_eq!(
         error.to_string(),
         "not connected: the server could not be reached: \
-         the command \"bowline-has-no-such-command\" was not found",
+         the command \"bowline-has-no-such-command\" was not found \
+         (is it installed and on PATH?)",
     );
 }
 
