@@ -1,4 +1,4 @@
-//! Why somebody could not be let in.
+//! Authorization errors.
 
 use std::fmt;
 
@@ -17,25 +17,26 @@ pub struct AuthError {
     oauth_error: Option<OAuthError>,
 }
 
-/// What kind of failure it was.
+/// The kind of an [`AuthError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuthErrorKind {
-    /// A server on the way could not be reached, or did not answer sensibly.
+    /// A server could not be reached, or sent an invalid response.
     Unreachable,
-    /// What was found leads to a place that must not be asked.
+    /// A discovered URL is not allowed.
     Blocked,
-    /// What a server says of itself, or of another, cannot be trusted or used.
+    /// The metadata of a server cannot be trusted or used.
     Metadata,
-    /// There is no client id for the authorization server.
+    /// No client id is configured for the authorization server.
     NoClientId,
-    /// There is nobody who could sign in, or they did not.
+    /// No user can sign in, or the user did not.
     User,
     /// The authorization server refused.
     Refused,
-    /// The resource does not take the tokens that its guard gave.
+    /// The server does not accept the tokens that its authorization server
+    /// issued.
     Rejected,
-    /// Tokens could not be kept or read.
+    /// Tokens could not be stored or loaded.
     Store,
     /// A key cannot be used.
     Key,
@@ -58,25 +59,26 @@ impl AuthError {
         }
     }
 
-    /// A failure on the user's side, for user agents of others.
+    /// Creates an error of the kind [`User`](AuthErrorKind::User), for custom
+    /// user agents.
     #[must_use]
     pub fn user(message: impl Into<String>) -> Self {
         Self::new(AuthErrorKind::User, message)
     }
 
-    /// What kind of failure it is.
+    /// Returns the kind of the failure.
     #[must_use]
     pub fn kind(&self) -> AuthErrorKind {
         self.kind
     }
 
-    /// What the authorization server said, where it refused.
+    /// Returns the error response of the authorization server, if it refused.
     #[must_use]
     pub fn oauth_error(&self) -> Option<&OAuthError> {
         self.oauth_error.as_ref()
     }
 
-    /// Whether the authorization server refused with this code.
+    /// Returns whether the authorization server refused with this code.
     pub(super) fn has_code(&self, code: &str) -> bool {
         self.oauth_error().is_some_and(|error| error.code() == code)
     }

@@ -1,14 +1,15 @@
-//! Getting into servers that are protected by OAuth.
+//! Authorization for servers that are protected by OAuth.
 //!
-//! [`OAuth`] does it all: it finds out who guards a server, signs in there, and
-//! keeps the tokens good. Give it to the transport:
+//! [`OAuth`] implements the whole flow: it discovers a server's authorization
+//! server, signs in there, and keeps the tokens fresh. Pass it to the
+//! transport:
 //!
 //! ```no_run
 //! use bowline::{Client, auth::{Loopback, OAuth}, transport::Http};
 //!
 //! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let url = "https://mcp.example.com/mcp";
-//! let oauth = OAuth::new("Knot Shop").user(Loopback::new());
+//! let oauth = OAuth::new("Knot Shop").user_agent(Loopback::new());
 //! oauth.sign_in(url).await?;
 //! let client = Client::builder()
 //!     .connect(Http::new(url)?.authorizer(oauth))
@@ -17,14 +18,14 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Hosts that have their own way to come by tokens implement
+//! Hosts that obtain tokens in their own way implement
 //! [`Authorizer`](crate::transport::Authorizer) instead.
 //!
-//! - `oauth` is the flow, one file for each phase; what is decided without a
-//!   network is in [`proto::auth`](crate::proto::auth).
-//! - `store` is where tokens stay, `user` how people get to the page where they
-//!   sign in.
-//! - `fetch` makes the requests, and `guard` says which it may make.
+//! - `oauth` is the flow, one file per phase; decisions that need no network
+//!   are in [`proto::auth`](crate::proto::auth).
+//! - `store` persists tokens; `user` sends people to the page where they sign
+//!   in.
+//! - `fetch` makes the requests, and `url_policy` decides which are allowed.
 
 mod error;
 mod fetch;

@@ -1,4 +1,4 @@
-//! Texts that nobody can guess.
+//! Unguessable random strings.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -6,19 +6,25 @@ use ring::rand::{SecureRandom, SystemRandom};
 use super::{AuthError, AuthErrorKind, Secret};
 use crate::jose;
 
-/// A text of 256 random bits, for a URL or a header.
+/// Returns a string of 256 random bits, safe in URLs and headers.
 pub(super) fn random_token() -> Result<String, AuthError> {
     let mut bytes = [0; 32];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| AuthError::new(AuthErrorKind::Key, "there are no random numbers"))?;
+    filled.map_err(|_| {
+        AuthError::new(
+            AuthErrorKind::Key,
+            "the system's random number generator failed",
+        )
+    })?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// What ties a code to the one who asked for it: RFC 7636, by `S256`.
+/// A PKCE pair, which binds an authorization code to its requester: RFC 7636,
+/// `S256`.
 pub(super) struct Pkce {
-    /// Kept, and shown only with the code.
+    /// Kept secret until the code is redeemed.
     pub(super) verifier: Secret,
-    /// Its digest, which is sent ahead.
+    /// Its digest, sent with the authorization request.
     pub(super) challenge: String,
 }
 

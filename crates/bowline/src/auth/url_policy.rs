@@ -1,9 +1,9 @@
-//! Which places may be asked, of those that servers lead us to.
+//! The policy for URLs that servers supply.
 //!
-//! A metadata document can name any URL. One that names a machine in the
-//! reader's own network, or the service that hands out a cloud machine's
-//! credentials, makes the reader ask there. So only `https` is asked, and only
-//! at public addresses, unless the application says otherwise.
+//! A metadata document can name any URL. A URL on the client's own network, or
+//! of the service that issues a cloud machine's credentials, would make the
+//! client send a request there. So only `https` and public addresses are
+//! allowed, unless the application configures otherwise.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,16 +11,16 @@ use reqwest::Url;
 
 use super::{AuthError, AuthErrorKind, fetch::AddressScope};
 
-/// The rules for one server.
+/// The policy for one server.
 #[derive(Clone, Debug)]
 pub(super) struct UrlPolicy {
     /// Whether the server is on this machine.
     is_server_local: bool,
-    /// Places that the application named, and nobody led us to: the server, an
+    /// URLs that the application configured, not a server: the server, an
     /// issuer, an identity provider.
     trusted: Vec<Url>,
     allow_private: bool,
-    /// Whether those places may be asked over plain `http`, too.
+    /// Whether these may use plain `http`.
     allow_plain_http: bool,
 }
 
@@ -34,28 +34,26 @@ impl UrlPolicy {
         }
     }
 
-    /// Asks over plain `http` at the places that the application named.
+    /// Sets whether the configured URLs may use plain `http`.
     pub(super) fn allow_plain_http(mut self, allow: bool) -> Self {
         self.allow_plain_http = allow;
         self
     }
 
-    /// Trusts the application's word on a further place.
+    /// Adds a URL that the application configured.
     pub(super) fn trust(mut self, url: &str) -> Self {
         self.trusted.extend(Url::parse(url));
         self
     }
 
-    /// Reads a URL that somebody led us to, and says how far a request to it
-    /// may reach.
+    /// Parses a URL that a server supplied, and returns the addresses that a
+    /// request to it may connect to.
     pub(super) fn check(&self, input: &str) -> Result<(Url, AddressScope), AuthError> {
         let blocked = |reason: &str| AuthError::new(AuthErrorKind::Blocked, reason);
-        let url = Url::parse(input)
-            .map_err(|_| blocked("a place on the way to authorization is no URL"))?;
+        let url =
+            Url::parse(input).map_err(|_| blocked("a URL used for authorization is not valid"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(blocked(
-                "a place on the way to authorization has credentials in its URL",
-            ));
+            return Err(blocked("a URL used for authorization contains credentials"));
         }
         let is_trusted = self
             .trusted
@@ -65,7 +63,7 @@ impl UrlPolicy {
             "https" => {}
             "http" if (self.is_server_local || is_trusted) && is_loopback(&url) => {}
             "http" if self.allow_plain_http && is_trusted => {}
-            _ => return Err(blocked("a place on the way to authorization is not https")),
+            _ => return Err(blocked("a URL used for authorization is not https")),
         }
         if self.allow_private || is_trusted {
             return Ok((url, AddressScope::Anywhere));
@@ -75,16 +73,16 @@ impl UrlPolicy {
             false => AddressScope::Public,
         };
         match host_address(&url) {
-            Some(address) if !scope.allows(address) => {
-                Err(blocked("a place on the way to authorization is not public"))
-            }
+            Some(address) if !scope.allows(address) => Err(blocked(
+                "a URL used for authorization is not public (see `allow_private_networks`)",
+            )),
             _ => Ok((url, scope)),
         }
     }
 }
 
 impl AddressScope {
-    /// Whether a request that reaches so far may go to this address.
+    /// Returns whether a request with this scope may connect to this address.
     #[must_use]
     pub fn allows(self, address: IpAddr) -> bool {
         match self {
@@ -95,9 +93,9 @@ impl AddressScope {
     }
 }
 
-/// The address that a URL names outright, in whatever notation.
+/// Returns the IP address in a URL, in any notation.
 fn host_address(url: &Url) -> Option<IpAddr> {
-    // The parser has turned every notation of an IPv4 address into the usual.
+    // The parser has normalized every notation of an IPv4 address.
     let host = url.host_str()?;
     let host = host
         .strip_prefix('[')
@@ -105,7 +103,7 @@ fn host_address(url: &Url) -> Option<IpAddr> {
     host.parse().ok()
 }
 
-/// Whether a URL leads to this machine, by what it says.
+/// Returns whether a URL names this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match host_address(url) {
         Some(address) => canonical(address).is_loopback(),
@@ -116,7 +114,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether an address is one of the whole Internet's.
+/// Returns whether an address is public.
 fn is_public(address: IpAddr) -> bool {
     match canonical(address) {
         IpAddr::V4(address) => is_public_v4(address),
@@ -124,7 +122,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// An IPv4 address in the clothes of an IPv6 one is still that.
+/// Unwraps an IPv4 address that is mapped into an IPv6 one.
 fn canonical(address: IpAddr) -> IpAddr {
     address.to_canonical()
 }
@@ -139,7 +137,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_documentation()
         || address.is_multicast()
         || a == 0
-        // Shared by the customers of a provider.
+        // Carrier-grade NAT.
         || (a == 100 && (64..128).contains(&b))
         // Special purposes, and 6to4 relays.
         || (a == 192 && b == 0 && c == 0)
@@ -159,7 +157,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         Ipv4Addr::new(a, b, c, d)
     };
     match segments {
-        // Translated to IPv4 on the way: what counts is where that ends.
+        // Translated to IPv4 (NAT64): the IPv4 address decides.
         [0x64, 0xff9b, 0, 0, 0, 0, _, _] => is_public_v4(tail()),
         [0x64, 0xff9b, ..] => false,
         [0x2002, high, low, ..] => {
@@ -169,8 +167,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         // Teredo, benchmarks, identifiers, documentation.
         [0x2001, second, ..] if second < 0x0200 => false,
         [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => false,
-        // All that is handed out for use by everybody; this leaves out the
-        // unspecified, loopback, local, unique and group addresses.
+        // Global unicast; this excludes unspecified, loopback, link-local,
+        // unique local and multicast addresses.
         [first, ..] => (0x2000..0x4000).contains(&first),
     }
 }

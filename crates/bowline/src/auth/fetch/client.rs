@@ -1,4 +1,4 @@
-//! Fetching with an HTTP client that dials only what may be dialled.
+//! The default `Fetch`: an HTTP client that connects only to allowed addresses.
 
 use std::{
     collections::HashMap,
@@ -13,24 +13,24 @@ use super::{
 };
 use crate::transport::{BoxFuture, http::http_client, reqwest};
 
-/// How long a request may take, with its answer.
+/// Timeout for a request including its response.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The largest answer that is read.
+/// Maximum size of a response.
 const MAX_RESPONSE: usize = 256 * 1024;
 
-/// The usual way to fetch.
+/// The default implementation of `Fetch`.
 pub(in crate::auth) struct ReqwestFetch {
     resolver: Arc<dyn Resolver>,
     use_proxies: bool,
-    /// One client for each reach: their pools must not mix, and neither must
-    /// what they resolve.
+    /// One client per scope: neither their connection pools nor their resolved
+    /// names must mix.
     clients: Mutex<HashMap<AddressScope, reqwest::Client>>,
 }
 
 impl ReqwestFetch {
-    /// Resolves names by `names`. A proxy resolves them by itself, so that one
-    /// is used only if the application wants it.
+    /// Creates a client that resolves names with `resolver`. A proxy resolves
+    /// names itself, so one is used only if the application wants it.
     pub(in crate::auth) fn new(resolver: Arc<dyn Resolver>, use_proxies: bool) -> Self {
         Self {
             resolver,
@@ -75,7 +75,7 @@ impl Fetch for ReqwestFetch {
             let mut body = Vec::new();
             while let Some(chunk) = response.chunk().await.map_err(fetch_error)? {
                 if body.len() + chunk.len() > MAX_RESPONSE {
-                    let reason = "an answer on the way to authorization is too large";
+                    let reason = "a response during authorization exceeds the limit of 256 KiB";
                     return Err(FetchError::Failed(reason.to_owned()));
                 }
                 body.extend_from_slice(&chunk);
@@ -90,7 +90,8 @@ impl Fetch for ReqwestFetch {
     }
 }
 
-/// The innermost reason, without the URL. That of our own filter is told apart.
+/// Returns the innermost error, without the URL. Recognizes the error of our
+/// own filter.
 fn fetch_error(error: reqwest::Error) -> FetchError {
     let error = error.without_url();
     let mut message = error.to_string();
@@ -133,7 +134,7 @@ mod tests {
         };
         let fetch = ReqwestFetch::new(Arc::new(LocalhostResolver), false);
         let dialled = async {
-            // Whoever comes is turned away, so that the fetch ends.
+            // Connections are closed right away, so the fetch ends.
             listener.accept().await.unwrap();
         };
         let mut fetching = Box::pin(fetch.fetch(request));

@@ -1,4 +1,4 @@
-//! The requests that authorization makes: small ones, to places that were vetted.
+//! The HTTP requests of authorization: small, and only to allowed URLs.
 
 mod client;
 mod policy_fetcher;
@@ -15,43 +15,44 @@ pub(super) use policy_fetcher::PolicyFetcher;
 pub use resolver::Resolver;
 pub(super) use resolver::SystemResolver;
 
-/// Makes the requests of authorization, for applications that want to do that
-/// themselves. Redirects are not to be followed: they are vetted first.
+/// Makes the requests of authorization, for applications that bring their own
+/// HTTP client. Must not follow redirects: they are checked first.
 pub trait Fetch: Send + Sync + 'static {
-    /// Makes one request.
+    /// Sends one request.
     ///
     /// # Errors
     ///
-    /// Where there is no answer.
+    /// Returns an error if there is no response.
     fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<FetchResponse, FetchError>>;
 }
 
 /// A request of authorization.
 #[non_exhaustive]
 pub struct FetchRequest {
-    /// Where it goes.
+    /// The target URL.
     pub url: Url,
-    /// How far it may reach, whatever the name in the URL resolves to.
+    /// The addresses it may connect to, whatever the name in the URL resolves
+    /// to.
     pub scope: AddressScope,
-    /// Its headers. Some are secret.
+    /// The headers, some of which are secret.
     pub headers: HeaderMap,
-    /// What is posted; nothing for a GET.
+    /// The POST body; `None` for a GET.
     pub body: Option<Vec<u8>>,
 }
 
-/// Its answer.
+/// The response to a [`FetchRequest`].
 #[non_exhaustive]
 pub struct FetchResponse {
     /// The status.
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, whole.
+    /// The complete body.
     pub body: Vec<u8>,
 }
 
 impl FetchResponse {
-    /// An answer.
+    /// Creates a response.
     #[must_use]
     pub fn new(status: u16, headers: HeaderMap, body: Vec<u8>) -> Self {
         Self {
@@ -62,24 +63,24 @@ impl FetchResponse {
     }
 }
 
-/// Which addresses a request may go to.
+/// The addresses that a request may connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressScope {
-    /// Those of the whole Internet.
+    /// Public Internet addresses.
     Public,
-    /// Those, and this machine.
+    /// Public addresses and this machine.
     PublicAndLoopback,
-    /// All.
+    /// All addresses.
     Anywhere,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The request would have gone further than it may.
+    /// The request would have left its [`AddressScope`].
     Blocked(String),
-    /// It failed.
+    /// The request failed.
     Failed(String),
 }
 

@@ -1,4 +1,5 @@
-//! Requests to places that servers led us to: each vetted, redirects too.
+//! Requests to URLs that servers supplied: each is checked, including
+//! redirects.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::{
     proto::{auth::encode_form, http::header::name, revision::Revision},
 };
 
-/// How many redirects are followed, one after the other.
+/// Maximum number of consecutive redirects.
 const MAX_REDIRECTS: usize = 3;
 
 /// Fetches for one server.
@@ -29,15 +30,15 @@ impl PolicyFetcher {
         Self { fetch, policy }
     }
 
-    /// Reads a document. Redirects are followed; each leads to a place that
-    /// could have been named outright.
+    /// Fetches a document. Redirects are followed; each target is checked like
+    /// a URL that was supplied directly.
     pub(in crate::auth) async fn get(&self, url: &str) -> Result<FetchResponse, AuthError> {
         let mut url = url.to_owned();
         for _ in 0..=MAX_REDIRECTS {
             let (target, scope) = self.policy.check(&url)?;
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_static(name::APPLICATION_JSON));
-            // The first servers with authorization want to know.
+            // The first servers with authorization require it.
             let version = HeaderValue::from_static(Revision::LATEST_HANDSHAKE.as_str());
             headers.insert(name::MCP_PROTOCOL_VERSION, version);
             let request = FetchRequest {
@@ -52,11 +53,11 @@ impl PolicyFetcher {
                 None => return Ok(response),
             }
         }
-        let reason = "an authorization server redirects again and again";
+        let reason = "too many redirects from an authorization server";
         Err(AuthError::new(AuthErrorKind::Unreachable, reason))
     }
 
-    /// Looks at a page, without following it anywhere.
+    /// Fetches a page without following redirects.
     pub(in crate::auth) async fn get_without_redirects(
         &self,
         url: &str,
@@ -71,8 +72,8 @@ impl PolicyFetcher {
         Ok(self.fetch.fetch(request).await?)
     }
 
-    /// Posts a form, with a secret in the header if there is one. Nothing is
-    /// followed: what is posted is for this place alone.
+    /// Posts a form, with a secret in the header if there is one. Redirects are
+    /// not followed: the form is for this URL alone.
     pub(in crate::auth) async fn post_form(
         &self,
         url: &str,
@@ -93,7 +94,7 @@ impl PolicyFetcher {
         self.post(url, headers, body.into_bytes()).await
     }
 
-    /// Posts JSON, with these headers.
+    /// Posts JSON with these headers.
     pub(in crate::auth) async fn post_json(
         &self,
         url: &str,
@@ -105,7 +106,7 @@ impl PolicyFetcher {
         self.post(url, headers, body).await
     }
 
-    /// Whether a URL may be opened in the user's browser.
+    /// Checks whether a URL may be opened in the user's browser.
     pub(in crate::auth) fn check(&self, url: &str) -> Result<(), AuthError> {
         self.policy.check(url).map(drop)
     }
@@ -139,8 +140,12 @@ fn redirect(response: &FetchResponse, from: &Url) -> Option<String> {
 
 fn sensitive_header(credential: &str) -> Result<HeaderValue, AuthError> {
     let value = HeaderValue::from_str(credential);
-    let mut value =
-        value.map_err(|_| AuthError::new(AuthErrorKind::Key, "a credential cannot be sent"))?;
+    let mut value = value.map_err(|_| {
+        AuthError::new(
+            AuthErrorKind::Key,
+            "a credential contains characters that are not allowed in a header",
+        )
+    })?;
     value.set_sensitive(true);
     Ok(value)
 }

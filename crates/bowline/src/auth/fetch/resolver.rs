@@ -1,4 +1,4 @@
-//! Names, resolved to addresses that may be dialled.
+//! Name resolution, filtered to allowed addresses.
 
 use std::{
     io,
@@ -11,17 +11,17 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::AddressScope;
 use crate::transport::BoxFuture;
 
-/// Turns names into addresses. The system does, unless told otherwise.
+/// Resolves host names to addresses. Defaults to the system's resolver.
 pub trait Resolver: Send + Sync + 'static {
-    /// The addresses of a host.
+    /// Returns the addresses of a host.
     ///
     /// # Errors
     ///
-    /// Where it has none.
+    /// Returns an error if it cannot be resolved.
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// The system's own.
+/// The system's resolver.
 pub(in crate::auth) struct SystemResolver;
 
 impl Resolver for SystemResolver {
@@ -33,14 +33,14 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Lets through only the addresses that a request may go to. Those are the ones
-/// that are dialled: nothing is resolved a second time.
+/// Passes on only the addresses that a request may connect to. The connection
+/// uses exactly these: nothing is resolved a second time.
 pub(super) struct FilteringResolver {
     pub(super) resolver: Arc<dyn Resolver>,
     pub(super) scope: AddressScope,
 }
 
-/// What a name is answered with that leads nowhere.
+/// The error for a name without allowed addresses.
 #[derive(Debug)]
 pub(super) struct AddressBlocked;
 
@@ -64,7 +64,7 @@ impl Resolve for FilteringResolver {
 
 impl std::fmt::Display for AddressBlocked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a place on the way to authorization is not public")
+        f.write_str("a URL used for authorization resolves to a non-public address (see `allow_private_networks`)")
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is known of one server: the tokens in use, and what was tried.
+//! The state of one server: its current tokens and past attempts.
 
 use std::{
     collections::HashMap,
@@ -12,16 +12,16 @@ use tokio::time::Instant;
 use super::dpop::DpopKey;
 use crate::auth::{AuthError, AuthErrorKind, Scopes, Secret};
 
-/// For how long a sign-in that failed is not tried again by itself.
+/// How long a failed sign-in is not retried automatically.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
 
-/// How many sets of scopes are remembered as tried.
+/// Maximum number of scope sets that are remembered as attempted.
 const MAX_ATTEMPTED_SCOPES: usize = 64;
 
-/// One server, and our standing there.
+/// The authorization state of one server.
 pub(super) struct Account {
     pub(super) server: Url,
-    /// Held by whoever gets or renews tokens: one at a time.
+    /// Held while tokens are obtained or renewed: one task at a time.
     pub(super) renewal_lock: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
@@ -30,17 +30,17 @@ pub(super) struct Account {
 struct State {
     store_loaded: bool,
     tokens: Option<Arc<ActiveTokens>>,
-    /// Whether those could not be kept, so that the store has older ones.
+    /// Whether the tokens could not be stored, so the store has older ones.
     store_is_stale: bool,
     attempted_scopes: Vec<Scopes>,
-    /// What calls needed and did not get.
+    /// Scopes that calls needed but did not have.
     missing_scopes: Scopes,
     failure: Option<(Instant, AuthError)>,
-    /// The nonce that each origin wants to see in proofs.
+    /// The DPoP nonce that each origin requires.
     nonces: HashMap<String, String>,
 }
 
-/// Tokens in use.
+/// The tokens in use.
 #[derive(Clone)]
 pub(super) struct ActiveTokens {
     pub(super) issuer: String,
@@ -48,21 +48,21 @@ pub(super) struct ActiveTokens {
     pub(super) client_id: String,
     pub(super) access_token: Secret,
     pub(super) refresh_token: Option<Secret>,
-    /// When it is time to renew, in seconds since 1970.
+    /// When to renew, in seconds since 1970.
     pub(super) renew_at: Option<u64>,
-    /// What was asked for, which may be more than was granted.
+    /// The requested scopes, which may be more than were granted.
     pub(super) requested: Scopes,
-    /// The key that the tokens are bound to, if they are.
+    /// The key that the tokens are bound to, if any.
     pub(super) key: Option<Arc<DpopKey>>,
     pub(super) origin: TokenOrigin,
 }
 
-/// How we came by tokens.
+/// How tokens were obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenOrigin {
-    /// They were in the store.
+    /// Loaded from the store.
     Stored,
-    /// By an older refresh token.
+    /// With an older refresh token.
     Refreshed,
     /// By signing in.
     Granted,
@@ -87,7 +87,7 @@ impl Account {
         self.state().tokens.clone()
     }
 
-    /// Uses these tokens from now on, or none.
+    /// Replaces the tokens in use.
     pub(super) fn set_tokens(&self, active: Option<ActiveTokens>) {
         let mut state = self.state();
         state.store_loaded = true;
@@ -105,7 +105,7 @@ impl Account {
         self.state().store_is_stale = stale;
     }
 
-    /// Whether the store was looked into.
+    /// Returns whether the store was read.
     pub(super) fn store_loaded(&self) -> bool {
         self.state().store_loaded
     }
@@ -115,8 +115,8 @@ impl Account {
         self.state().nonces.get(&origin).cloned()
     }
 
-    /// Remembers the nonce that an answer names. There are as many as there
-    /// are servers that take part, which is few.
+    /// Remembers the nonce from a response, one per origin. Few servers take
+    /// part, so the map stays small.
     pub(super) fn record_nonce(&self, url: &Url, nonce: &str) {
         let origin = url.origin().ascii_serialization();
         let mut state = self.state();
@@ -125,7 +125,7 @@ impl Account {
         }
     }
 
-    /// Notes that these scopes were asked for.
+    /// Records that these scopes were requested.
     pub(super) fn record_attempt(&self, scopes: &Scopes) {
         let mut state = self.state();
         if state.attempted_scopes.len() < MAX_ATTEMPTED_SCOPES
@@ -143,7 +143,7 @@ impl Account {
             || state.attempted_scopes.iter().any(is_same)
     }
 
-    /// Notes that a call needed these scopes.
+    /// Records that a call needed these scopes.
     pub(super) fn record_missing(&self, scopes: &Scopes) {
         let mut state = self.state();
         state.missing_scopes = state.missing_scopes.union(scopes);
@@ -157,16 +157,16 @@ impl Account {
         self.state().missing_scopes.clone()
     }
 
-    /// The failure of a sign-in that is too recent for another.
+    /// Returns the last failed sign-in, if it is too recent to retry.
     pub(super) fn recent_failure(&self) -> Option<AuthError> {
         let state = self.state();
         let (at, error) = state.failure.as_ref()?;
-        // Nobody wants a browser to open for every call, or all night long.
+        // Do not open a browser for every call, or all night long.
         let by_user = error.kind() == AuthErrorKind::User || error.has_code("access_denied");
         (by_user || at.elapsed() < RETRY_DELAY).then(|| error.clone())
     }
 
-    /// Remembers a failure that would repeat itself, or bother somebody.
+    /// Remembers a failure that would recur or disturb the user.
     pub(super) fn record_failure(&self, error: &AuthError) {
         let is_persistent = matches!(
             error.kind(),
@@ -184,12 +184,13 @@ impl Account {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // It is whole after every statement.
+        // The state is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Now, in seconds since 1970: what is kept must mean the same tomorrow.
+/// Returns the current time in seconds since 1970, since stored times must
+/// survive a restart.
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())

@@ -1,4 +1,4 @@
-//! Sending the user to the authorization server, and what they bring back.
+//! The authorization code flow: sending the user to the authorization server.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl AuthContext {
-    /// Tokens in the name of the user.
+    /// Obtains tokens on behalf of the user.
     pub(super) async fn grant_by_user(
         &self,
         discovery: &Discovery,
@@ -22,9 +22,9 @@ impl AuthContext {
         key: Option<&Arc<DpopKey>>,
     ) -> Result<(RegisteredClient, Tokens), AuthError> {
         let user = self.settings.user_agent.as_ref().ok_or_else(|| {
-            AuthError::user("the server wants a user to sign in, and there is none")
+            AuthError::user("the server requires a user to sign in, and no user agent is configured (see `OAuth::user_agent`)")
         })?;
-        // What cannot come to a good end does not begin.
+        // Check the endpoint before involving the user.
         let endpoint = discovery.server.authorization_endpoint()?;
         self.fetch.check(endpoint)?;
         self.fetch.check(discovery.server.token_endpoint()?)?;
@@ -40,7 +40,7 @@ impl AuthContext {
                 .authorize_user(session, &identity, discovery, scopes, key)
                 .await;
             match result {
-                // It has forgotten a registration of ours.
+                // It has forgotten our registration.
                 Err(error)
                     if is_unknown_client(&error) && identity.self_registered && may_retry =>
                 {
@@ -94,16 +94,17 @@ impl AuthContext {
         self.exchange(&token_request, &grant).await
     }
 
-    /// Whether there are tokens that can be renewed. Where the authorization
-    /// server had forgotten us, that would have shown.
+    /// Returns whether the tokens can be renewed. If the authorization server
+    /// had forgotten our registration, renewing would have failed.
     fn has_refresh_token(&self) -> bool {
         let active = self.account.tokens();
         active.is_some_and(|active| active.refresh_token.is_some())
     }
 
-    /// Asks an authorization server that knew us whether it still does. One
-    /// that does not says so to the user, in the browser, and nobody would come
-    /// back. Nothing of this visit is used in the user's.
+    /// Checks whether an authorization server still knows our registration. A
+    /// server that does not would report it only to the user, in the browser,
+    /// and the redirect would never arrive. Nothing from this request is used
+    /// in the user's.
     async fn check_client_known(
         &self,
         request: &AuthorizationRequest<'_>,
@@ -116,7 +117,7 @@ impl AuthContext {
             ..*request
         };
         let url = request.url(discovery.server.authorization_endpoint()?);
-        // If it cannot be asked, or shows a page, the user will see.
+        // If it cannot be reached or shows a page, leave it to the user.
         let Ok(response) = self.fetch.get_without_redirects(&url).await else {
             return Ok(());
         };
@@ -127,7 +128,8 @@ impl AuthContext {
     }
 }
 
-/// Whether an authorization server does not know us, or no longer.
+/// Returns whether an authorization server does not, or no longer, know our
+/// client.
 fn is_unknown_client(error: &AuthError) -> bool {
     error.has_code("invalid_client") || error.has_code("unauthorized_client")
 }

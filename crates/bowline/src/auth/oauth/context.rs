@@ -1,11 +1,11 @@
-//! Work on one server, which goes on though nobody waits for it any more.
+//! Operations for one server, which continue even if nobody waits for them.
 
 use std::sync::Arc;
 
 use super::{account::Account, settings::Settings, unattended::GrantFlow};
 use crate::auth::{AuthError, AuthErrorKind, fetch::PolicyFetcher, url_policy::UrlPolicy};
 
-/// What all phases have at hand.
+/// The context shared by all phases.
 #[derive(Clone)]
 pub(super) struct AuthContext {
     pub(super) settings: Arc<Settings>,
@@ -33,9 +33,9 @@ impl AuthContext {
         }
     }
 
-    /// Does some work on a task of its own. Calls come and go, and their
-    /// futures are dropped; a token that is renewed for one of them, or a user
-    /// who is signing in, must not be lost with it.
+    /// Runs an operation on its own task. The futures of calls are dropped at
+    /// any time; a token that is being renewed, or a user who is signing in,
+    /// must not be lost with them.
     pub(super) async fn run_detached<T, F, Fut>(self, operation: F) -> Result<T, AuthError>
     where
         T: Send + 'static,
@@ -45,7 +45,7 @@ impl AuthContext {
         match tokio::spawn(operation(self)).await {
             Ok(result) => result,
             Err(_) => {
-                let reason = "the work was given up";
+                let reason = "the authorization task was cancelled";
                 Err(AuthError::new(AuthErrorKind::Unreachable, reason))
             }
         }

@@ -1,4 +1,4 @@
-//! What requests are given, and what is done when that is refused.
+//! The credentials of requests, and the response to challenges.
 
 use reqwest::{
     Method, Url,
@@ -48,7 +48,7 @@ impl Authorizer for OAuth {
                 && (active.refresh_token.is_some() || is_unattended)
             {
                 let expiring = active.access_token.clone();
-                // If it fails, the server will say what it wants.
+                // If it fails, the server sends a challenge.
                 let _ = context
                     .clone()
                     .run_detached(|context| context.renew_if_due(expiring))
@@ -78,7 +78,7 @@ impl Authorizer for OAuth {
         Box::pin(async move {
             let error = rejected.challenge.error.as_deref();
             let action = match (challenge.status, error) {
-                // It was taken note of when the answer came.
+                // The nonce was recorded when the response arrived.
                 (401, Some("use_dpop_nonce")) if has_nonce => ChallengeAction::Retry,
                 (401, _) => {
                     context
@@ -108,7 +108,7 @@ impl Authorizer for OAuth {
 }
 
 impl AuthContext {
-    /// What a request to the server is given.
+    /// Returns the credential headers for a request to the server.
     pub(super) fn credentials(
         &self,
         active: &ActiveTokens,
@@ -132,7 +132,7 @@ impl AuthContext {
     }
 }
 
-/// The token in headers of ours.
+/// Returns the token in headers that we sent.
 fn token_from_headers(headers: &HeaderMap) -> Option<Secret> {
     let sent = headers.get(AUTHORIZATION)?.to_str().ok()?;
     sent.split_once(' ').map(|(_, token)| Secret::from(token))
@@ -140,7 +140,7 @@ fn token_from_headers(headers: &HeaderMap) -> Option<Secret> {
 
 fn sensitive_header(content: &str) -> Result<HeaderValue, AuthError> {
     let value = HeaderValue::from_str(content);
-    let reason = "a token cannot be sent in a header";
+    let reason = "a token contains characters that are not allowed in a header";
     let mut value = value.map_err(|_| AuthError::new(AuthErrorKind::Key, reason))?;
     value.set_sensitive(true);
     Ok(value)

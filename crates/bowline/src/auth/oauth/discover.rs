@@ -1,4 +1,4 @@
-//! Finding out who guards a server.
+//! Discovery of a server's authorization server.
 
 use super::context::AuthContext;
 use crate::{
@@ -9,19 +9,18 @@ use crate::{
     },
 };
 
-/// What was found.
+/// The result of discovery.
 pub(super) struct Discovery {
-    /// What tokens are asked for: the resource, word by word.
+    /// The resource that tokens are requested for, verbatim.
     pub(super) resource: String,
-    /// What the server says of itself, if anything.
+    /// The protected resource metadata of the server, if any.
     pub(super) metadata: Option<ResourceMetadata>,
     /// The authorization server.
     pub(super) server: ServerMetadata,
 }
 
 impl AuthContext {
-    /// Reads what the server says of itself, and what its authorization server
-    /// says of itself.
+    /// Reads the metadata of the server and of its authorization server.
     pub(super) async fn discover(
         &self,
         challenge: &ChallengeSummary,
@@ -35,7 +34,7 @@ impl AuthContext {
         let issuer = self.choose_issuer(&metadata).await?;
         let Some(server) = self.server_metadata(&issuer).await? else {
             return Err(metadata_error(
-                "the authorization server says nothing of itself",
+                "the authorization server publishes no metadata",
             ));
         };
         Ok(Discovery {
@@ -45,8 +44,9 @@ impl AuthContext {
         })
     }
 
-    /// The metadata of the resource: where the challenge says, or else where it
-    /// is usual. None where there is none at all.
+    /// Fetches the metadata of the resource from the URL in the challenge, or
+    /// else from the well-known URLs. Returns `None` if there is no metadata at
+    /// all.
     pub(super) async fn resource_metadata(
         &self,
         challenge: &ChallengeSummary,
@@ -63,34 +63,34 @@ impl AuthContext {
             };
             if !resource_covers(&metadata.resource, url) {
                 return Err(metadata_error(
-                    "the metadata that was found is of another server",
+                    "the protected resource metadata is for another server",
                 ));
             }
             return Ok(Some(metadata));
         }
         match from_challenge {
             true => Err(metadata_error(
-                "the server's metadata is not where the server says",
+                "the protected resource metadata was not found at the URL that the server named",
             )),
             false => Ok(None),
         }
     }
 
-    /// One of the authorization servers of a resource: the one that knows us,
-    /// if it is among them, or else the first.
+    /// Chooses one of the authorization servers of a resource: the one that
+    /// issued our client id or tokens, if it is listed, or else the first.
     async fn choose_issuer(&self, metadata: &ResourceMetadata) -> Result<String, AuthError> {
         let servers = &metadata.authorization_servers;
         let last_issuer = self.server_record().await?.map(|record| record.issuer);
         let known = self.settings.issuer.iter().chain(last_issuer.iter());
         let known = known.into_iter().find(|issuer| servers.contains(issuer));
         let chosen = known.or(servers.first());
-        chosen
-            .cloned()
-            .ok_or_else(|| metadata_error("the server's metadata names no authorization server"))
+        chosen.cloned().ok_or_else(|| {
+            metadata_error("the protected resource metadata names no authorization server")
+        })
     }
 
-    /// The metadata of an authorization server, from the first place that has
-    /// some. It must speak for that issuer.
+    /// Fetches the metadata of an authorization server from the first
+    /// well-known URL that has some. Its issuer must match.
     pub(super) async fn server_metadata(
         &self,
         issuer: &str,
@@ -103,12 +103,13 @@ impl AuthContext {
         Ok(None)
     }
 
-    /// The first servers with authorization were their own guards: what these
-    /// say of themselves is at the root of their origin, or is assumed.
+    /// Discovery for the first servers with authorization, which were their own
+    /// authorization servers: their metadata is at the root of their origin, or
+    /// is assumed.
     pub(super) async fn legacy_discovery(&self) -> Result<Discovery, AuthError> {
         let url = self.account.server.as_str();
         let origin = well_known::origin(url)
-            .ok_or_else(|| metadata_error("the URL of the server has no origin"))?;
+            .ok_or_else(|| metadata_error("the server URL has no origin"))?;
         let metadata = self.server_metadata(&origin).await?;
         Ok(Discovery {
             resource: canonical_resource(url),
@@ -118,22 +119,23 @@ impl AuthContext {
         })
     }
 
-    /// A document, if there is one at this place: what is refused is not there,
-    /// and a page is no document.
+    /// Fetches a document, if there is one: refused requests and web pages
+    /// count as absent.
     async fn fetch_document(&self, candidate: &str) -> Result<Option<JsonDocument>, AuthError> {
         let response = self.fetch.get(candidate).await?;
         match response.status {
             200..=299 => Ok(JsonDocument::parse(&response.body).ok()),
             300..=499 => Ok(None),
             status => {
-                let reason = format!("discovery was answered with HTTP {status}");
+                let reason = format!("metadata discovery failed with HTTP {status}");
                 Err(AuthError::new(AuthErrorKind::Unreachable, reason))
             }
         }
     }
 }
 
-/// The URL of a server as a resource: without the slash that stands for no path.
+/// Returns a server URL as a resource identifier: without the slash of an empty
+/// path.
 pub(super) fn canonical_resource(url: &str) -> String {
     match well_known::origin(url) {
         Some(origin) if url.len() == origin.len() + 1 => origin,

@@ -1,4 +1,4 @@
-//! Proofs that a token's key is ours: RFC 9449.
+//! DPoP proofs of possession: RFC 9449.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Url;
@@ -14,13 +14,13 @@ use crate::{
     jose::{self, SigningKey},
 };
 
-/// The header that names the nonce of the next proof.
+/// The header with the nonce for the next proof.
 pub(super) const NONCE_HEADER: &str = "dpop-nonce";
 
 /// A key that tokens are bound to.
 pub(super) struct DpopKey {
     key: SigningKey,
-    /// The key as it is kept: without it, refresh tokens are lost.
+    /// The key as it is stored: without it, refresh tokens are lost.
     pem: Secret,
 }
 
@@ -28,8 +28,8 @@ impl DpopKey {
     pub(super) fn new() -> Result<Self, AuthError> {
         let curve = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let document = EcdsaKeyPair::generate_pkcs8(curve, &SystemRandom::new());
-        let document =
-            document.map_err(|_| AuthError::new(AuthErrorKind::Key, "no key could be made"))?;
+        let document = document
+            .map_err(|_| AuthError::new(AuthErrorKind::Key, "failed to generate a DPoP key"))?;
         let base64 = STANDARD.encode(document.as_ref());
         Self::from_pem(&format!(
             "-----BEGIN PRIVATE KEY-----\n{base64}\n-----END PRIVATE KEY-----\n"
@@ -51,8 +51,8 @@ impl DpopKey {
         self.key.public_key().thumbprint()
     }
 
-    /// A proof for one request, with the digest of the token that it comes
-    /// with. It is good for that request only.
+    /// Signs a proof for one request, with the digest of the token that it is
+    /// sent with. Valid for that request only.
     pub(super) fn sign_proof(
         &self,
         method: &str,
@@ -90,7 +90,7 @@ impl AuthContext {
         key.sign_proof("POST", &url, nonce.as_deref(), None)
     }
 
-    /// Takes note of a nonce in an answer; says whether there was one.
+    /// Records a nonce from a response; returns whether there was one.
     pub(super) fn record_nonce(&self, endpoint: &str, response: &FetchResponse) -> bool {
         let nonce = response
             .headers
@@ -105,6 +105,10 @@ impl AuthContext {
 }
 
 fn parse_endpoint(endpoint: &str) -> Result<Url, AuthError> {
-    Url::parse(endpoint)
-        .map_err(|_| AuthError::new(AuthErrorKind::Metadata, "an endpoint is no URL"))
+    Url::parse(endpoint).map_err(|_| {
+        AuthError::new(
+            AuthErrorKind::Metadata,
+            "an endpoint of the authorization server is not a valid URL",
+        )
+    })
 }

@@ -1,4 +1,4 @@
-//! Giving something for tokens.
+//! Token requests: exchanging a grant for tokens.
 
 use serde_json::json;
 
@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// For how many seconds a statement about ourselves is good.
+/// Lifetime of client assertions, in seconds.
 const ASSERTION_LIFETIME: u64 = 60;
 
-/// Who gives something, to whom, for what.
+/// The parameters of a token request, apart from its grant.
 pub(super) struct TokenRequest<'a> {
     pub(super) server: &'a ServerMetadata,
     pub(super) resource: &'a str,
@@ -24,7 +24,7 @@ pub(super) struct TokenRequest<'a> {
 }
 
 impl AuthContext {
-    /// Gives a grant to the authorization server, for tokens.
+    /// Exchanges a grant for tokens at the authorization server.
     pub(super) async fn exchange(
         &self,
         token_request: &TokenRequest<'_>,
@@ -40,7 +40,8 @@ impl AuthContext {
         parse_tokens(&response).map_err(|error| without_echoed_secrets(error, &form))
     }
 
-    /// How we prove who we are. A key of ours comes before a secret.
+    /// Returns how the client authenticates. A key takes precedence over a
+    /// secret.
     pub(super) fn client_auth(
         &self,
         registered: &RegisteredClient,
@@ -74,8 +75,8 @@ impl AuthContext {
         })
     }
 
-    /// Posts a form to a token endpoint, with a proof if there is a key. A
-    /// server that wants a nonce in the proof names one, and is asked again.
+    /// Posts a form to a token endpoint, with a proof if there is a key. If the
+    /// server requires a nonce in the proof, the request is repeated with it.
     pub(super) async fn post_grant(
         &self,
         endpoint: &str,
@@ -109,7 +110,7 @@ impl AuthContext {
     }
 }
 
-/// A server's own words, unless they repeat something that we gave it.
+/// Drops the server's error text if it repeats a secret that we sent.
 fn without_echoed_secrets(error: AuthError, form: &[(&'static str, String)]) -> AuthError {
     const PUBLIC_FIELDS: [&str; 5] = [
         "client_id",
@@ -137,13 +138,13 @@ fn without_echoed_secrets(error: AuthError, form: &[(&'static str, String)]) -> 
     }
 }
 
-/// The tokens in an answer.
+/// Parses the tokens in a response.
 pub(super) fn parse_tokens(response: &FetchResponse) -> Result<Tokens, AuthError> {
     match parse_token_response(response.status, &response.body) {
         TokenResponse::Issued(tokens) => Ok(*tokens),
         TokenResponse::Error(error) => Err(AuthError::refused("the authorization server", error)),
         TokenResponse::Invalid => {
-            let reason = format!("the token endpoint answered with HTTP {}", response.status);
+            let reason = format!("the token endpoint responded with HTTP {}", response.status);
             Err(AuthError::new(AuthErrorKind::Unreachable, reason))
         }
     }

@@ -1,4 +1,4 @@
-//! The whole of it: from a refusal to tokens.
+//! The whole flow, from a challenge to tokens.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,21 +23,22 @@ use crate::{
     transport::ChallengeAction,
 };
 
-/// How often a server is asked whether we are signed in.
+/// Maximum number of pings that check whether we are signed in.
 const MAX_PINGS: u32 = 4;
 
 /// A request that was refused.
 pub(super) struct RejectedRequest {
-    /// What the server wants.
+    /// The server's challenge.
     pub(super) challenge: ChallengeSummary,
-    /// The token that the request had.
+    /// The token that the request was sent with.
     pub(super) token: Option<Secret>,
-    /// How many times the same request was refused before.
+    /// Number of times the same request was refused before.
     pub(super) attempt: u32,
 }
 
 impl AuthContext {
-    /// The server does not let us in: gets tokens, by the least that will do.
+    /// Handles a challenge: obtains tokens with as little interaction as
+    /// possible.
     pub(super) async fn authorize(
         self,
         rejected: RejectedRequest,
@@ -45,7 +46,7 @@ impl AuthContext {
         let _lock = self.account.renewal_lock.lock().await;
         let active = self.account.tokens();
         let token = active.as_ref().map(|active| &active.access_token);
-        // Somebody was faster, here or in another process.
+        // Another task or process has obtained new tokens already.
         if token != rejected.token.as_ref() && token.is_some() {
             return Ok(ChallengeAction::Retry);
         }
@@ -72,7 +73,7 @@ impl AuthContext {
         let (configured, metadata) = (&self.settings.scopes, discovery.metadata.as_ref());
         let mut scopes = Scopes::select(challenged, configured, metadata);
         if let Some(active) = &current {
-            // What was granted before is not given up.
+            // Keep the scopes that were granted before.
             scopes = active.requested.union(&scopes);
         }
         self.account.record_attempt(&scopes);
@@ -81,14 +82,14 @@ impl AuthContext {
         Ok(ChallengeAction::Retry)
     }
 
-    /// Remembers why there was no sign-in.
+    /// Remembers why the sign-in failed.
     fn record_failure(&self, error: AuthError) -> AuthError {
         self.account.record_failure(&error);
         error
     }
 
-    /// The tokens, if the same authorization server guards the same resource
-    /// as when they were given. Others are of no use to us any more.
+    /// Returns the tokens, if the resource and its authorization server are
+    /// still those that they were issued for. Others are useless.
     async fn tokens_if_current(
         &self,
         active: Option<Arc<ActiveTokens>>,
@@ -104,7 +105,7 @@ impl AuthContext {
         Ok(None)
     }
 
-    /// Renews tokens that were refused, if that can help.
+    /// Renews rejected tokens, if that can help.
     async fn refresh_after_rejection(
         &self,
         active: &ActiveTokens,
@@ -127,14 +128,14 @@ impl AuthContext {
             return Err(error);
         }
         if error.has_code("invalid_client") {
-            // It has forgotten a registration of ours, if it was one.
+            // It has forgotten our registration, if there was one.
             self.forget_client(&discovery.server.issuer).await?;
         }
-        // Then they have to sign in again.
+        // The user has to sign in again.
         Ok(false)
     }
 
-    /// Gets tokens in the way that the application has chosen, and keeps them.
+    /// Obtains tokens with the configured grant, and stores them.
     pub(super) async fn obtain(
         &self,
         discovery: &Discovery,
@@ -165,7 +166,7 @@ impl AuthContext {
         };
         let (registered, tokens) = granted?;
         if challenge.dpop_required && !tokens.is_dpop_bound() {
-            let reason = "the server wants bound tokens, which its guard does not give";
+            let reason = "the server requires DPoP-bound tokens, which its authorization server does not issue";
             return Err(AuthError::new(AuthErrorKind::Rejected, reason));
         }
         let mut active = self.active_tokens(tokens, key.as_ref(), TokenOrigin::Granted);
@@ -175,7 +176,7 @@ impl AuthContext {
         Ok(active)
     }
 
-    /// The key that tokens are to be bound to, if they are to be bound.
+    /// Returns the key to bind tokens to, if they are to be bound.
     fn dpop_key(
         &self,
         discovery: &Discovery,
@@ -194,9 +195,9 @@ impl AuthContext {
     }
 }
 
-/// Without a refusal.
+/// Operations without a challenge.
 impl AuthContext {
-    /// Looks into the store, once.
+    /// Reads the store, once.
     pub(super) async fn load_stored(&self) -> Result<(), AuthError> {
         if !self.account.store_loaded() {
             let stored = self.load_tokens().await?;
@@ -210,8 +211,8 @@ impl AuthContext {
         self.load_stored().await
     }
 
-    /// Signs in ahead of any call. What the server wants, and whether it takes
-    /// what we have, is found out by asking it something harmless.
+    /// Signs in ahead of any call. Sends a harmless request to learn what the
+    /// server requires and whether it accepts our tokens.
     pub(super) async fn sign_in(self) -> Result<(), AuthError> {
         self.account.clear_failure();
         self.clone().load_stored_locked().await?;
@@ -254,12 +255,14 @@ impl AuthContext {
 }
 
 fn tokens_rejected() -> AuthError {
-    let reason = "the server does not take the tokens that its guard gives for it";
+    let reason =
+        "the server does not accept the tokens that its authorization server issues for it";
     AuthError::new(AuthErrorKind::Rejected, reason)
 }
 
 impl AuthContext {
-    /// Tokens as they are used; whose they are is not in them.
+    /// Returns the tokens with the context they were issued in, which they do
+    /// not contain themselves.
     pub(super) fn active_tokens(
         &self,
         tokens: Tokens,
@@ -282,7 +285,7 @@ impl AuthContext {
     }
 }
 
-/// When to renew a token that is good for so many seconds from now on.
+/// Returns when to renew a token that is valid for `seconds` from now.
 fn renew_at(now: u64, seconds: u64, margin: Duration) -> u64 {
     let early = margin.as_secs().min(seconds / 2);
     now.saturating_add(seconds - early)

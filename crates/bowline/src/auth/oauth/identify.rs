@@ -1,4 +1,4 @@
-//! Under which name we go to an authorization server.
+//! The client's identity at an authorization server.
 
 use reqwest::header::HeaderMap;
 
@@ -11,17 +11,19 @@ use crate::{
     },
 };
 
-/// Who we are to an authorization server.
+/// The client's identity at an authorization server.
 pub(super) struct Identity {
     pub(super) registered: RegisteredClient,
-    /// Whether we registered ourselves, and could do so again.
+    /// Whether it was registered dynamically, and could be again.
     pub(super) self_registered: bool,
-    /// Whether that was some other time, so that it may be forgotten there.
+    /// Whether the registration is from the store, so the server may have
+    /// forgotten it.
     pub(super) from_store: bool,
 }
 
 impl Identity {
-    /// A client id that is the URL of a document about the client.
+    /// Creates an identity whose client id is the URL of a client metadata
+    /// document.
     fn from_metadata_document(url: String) -> Self {
         Self {
             registered: RegisteredClient::new(url, None),
@@ -32,8 +34,8 @@ impl Identity {
 }
 
 impl AuthContext {
-    /// The client that was agreed on with this issuer, if there is one. An id
-    /// never goes to an issuer that it was not meant for.
+    /// Returns the preconfigured client for this issuer, if there is one. A
+    /// client id is never sent to an issuer that it is not meant for.
     pub(super) async fn configured_client(
         &self,
         issuer: &str,
@@ -52,8 +54,8 @@ impl AuthContext {
         Ok(matches_issuer.then_some(registered))
     }
 
-    /// A name at the authorization server, for a user who comes back to
-    /// `redirect_uri`.
+    /// Determines the client's identity at the authorization server, for a user
+    /// who returns to `redirect_uri`.
     pub(super) async fn identify(
         &self,
         discovery: &Discovery,
@@ -70,12 +72,13 @@ impl AuthContext {
         }
         let metadata_url = self.settings.metadata_url.as_deref();
         if self.settings.client.is_some() {
-            // An id for another server is a mistake that somebody should hear
-            // of, unless there is one that is good everywhere.
+            // A client id for another server is a mistake that should be
+            // reported, unless there is a metadata document, which is valid
+            // everywhere.
             return match choose_client_id_source(false, metadata_url, &discovery.server) {
                 ClientIdSource::MetadataDocument(url) => Ok(Identity::from_metadata_document(url)),
                 _ => Err(no_client_id(
-                    "the client id is for another authorization server",
+                    "the configured client id is for another authorization server",
                 )),
             };
         }
@@ -103,7 +106,7 @@ impl AuthContext {
                 })
             }
             _ => Err(no_client_id(
-                "the authorization server wants a client id that it has given out before",
+                "the authorization server does not support dynamic registration; configure a client id",
             )),
         }
     }
@@ -117,7 +120,8 @@ impl AuthContext {
     ) -> Result<RegisteredClient, AuthError> {
         let mut registration = RegistrationRequest::new(&self.settings.name, redirect_uri);
         registration.application_type = self.settings.application_type;
-        // A server may hold us to it, so all that we may ever want.
+        // A server may limit us to the registered scopes, so register all that
+        // may ever be needed.
         let listed = discovery
             .metadata
             .as_ref()
@@ -137,7 +141,7 @@ impl AuthContext {
         let registered =
             RegisteredClient::from_document(&document).filter(|_| response.status < 300);
         let Some(registered) = registered else {
-            let reason = format!("registration was answered with HTTP {}", response.status);
+            let reason = format!("client registration failed with HTTP {}", response.status);
             return Err(AuthError::new(AuthErrorKind::NoClientId, reason));
         };
         let stored = StoredClient {

@@ -1,11 +1,11 @@
-//! Signing in by OAuth, and staying signed in.
+//! The OAuth client: signing in and staying signed in.
 //!
-//! The phases of the flow, in their order, each in its file: `discover` finds
-//! out who guards a server, `identify` under which name we go there,
-//! `authorize` sends the user, `exchange` makes tokens of what they bring,
-//! `refresh` renews those, `step_up` asks for more, and `revoke` ends it. `flow`
-//! puts them together, `machine` is for those who have no user, `proof` binds
-//! tokens to a key. `account` is what is known of one server, `record` how it is kept.
+//! The phases of the flow, in order, one file each: `discover` finds a server's
+//! authorization server, `identify` determines our client id there, `authorize`
+//! sends the user, `exchange` requests tokens, `refresh` renews them, `step_up`
+//! asks for more scopes, and `revoke` ends the sign-in. `flow` combines them,
+//! `unattended` is for programs without a user, `dpop` binds tokens to a key.
+//! `account` is the state of one server, `record` its stored form.
 
 mod account;
 mod authorize;
@@ -38,19 +38,20 @@ use super::{AuthError, AuthErrorKind, Scopes};
 pub use sign_in_status::SignInStatus;
 pub use unattended::IdentityProvider;
 
-/// Gets into servers by OAuth 2.1, as the protocol wants it.
+/// An OAuth 2.1 client, as the protocol requires it.
 ///
-/// It is an [`Authorizer`](crate::transport::Authorizer): give it to
+/// It is an [`Authorizer`](crate::transport::Authorizer): pass it to
 /// [`Http::authorizer`](crate::transport::Http::authorizer). One value may
-/// serve any number of servers; clones share what they know.
+/// serve any number of servers; clones share their state.
 ///
-/// Unless told otherwise it sends a user to the authorization server, for which
-/// it needs a [`user`](Self::user). Programs that act on their own have
+/// By default it sends a user to the authorization server, which requires a
+/// [`user_agent`](Self::user_agent). Programs without a user call
 /// [`client_credentials`](Self::client_credentials),
-/// [`workload_identity`](Self::workload) or [`enterprise`](Self::enterprise).
+/// [`workload_identity`](Self::workload_identity) or
+/// [`identity_provider`](Self::identity_provider).
 ///
-/// When a call meets a server that wants a sign-in, the call waits for it, up
-/// to its own deadline. People take longer than that, as a rule: so sign them in
+/// A call to a server that requires a sign-in waits for it, up to the call's
+/// own timeout. People usually take longer than that, so sign them in
 /// beforehand with [`sign_in`](Self::sign_in).
 #[derive(Clone)]
 pub struct OAuth {
@@ -59,7 +60,8 @@ pub struct OAuth {
 }
 
 impl OAuth {
-    /// For an application that goes by this name with users and servers.
+    /// Creates a client for an application that is known to users and servers
+    /// by this name.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self {
@@ -68,32 +70,33 @@ impl OAuth {
         }
     }
 
-    /// Signs in at the server at `url`, unless it is known to be signed in, or
-    /// wants nobody to be. Asks for more, if the sign-in that is there lacks
-    /// scopes of the settings, or [`lacking`](Self::lacking) ones.
+    /// Signs in to the server at `url`, unless it is already signed in or the
+    /// server does not require it. Requests more scopes if the current sign-in
+    /// lacks configured scopes or [`missing_scopes`](Self::missing_scopes).
     ///
     /// # Errors
     ///
-    /// Where that fails, or the URL is none.
+    /// Returns an error if the sign-in fails or the URL is invalid.
     pub async fn sign_in(&self, url: &str) -> Result<(), AuthError> {
         let context = self.context(&parse_server_url(url)?);
         context.run_detached(AuthContext::sign_in).await
     }
 
-    /// How we stand with the server at `url`, as far as is known here: nobody
-    /// else is asked.
+    /// Returns the known sign-in for the server at `url`, without any network
+    /// requests.
     ///
     /// # Errors
     ///
-    /// Where the store fails, or the URL is none.
+    /// Returns an error if the store fails or the URL is invalid.
     pub async fn sign_in_status(&self, url: &str) -> Result<Option<SignInStatus>, AuthError> {
         let context = self.context(&parse_server_url(url)?);
         context.run_detached(AuthContext::sign_in_status).await
     }
 
-    /// The scopes that calls to the server at `url` lacked, and did not get:
-    /// nobody was there to ask, or they said no. [`sign_in`](Self::sign_in)
-    /// asks again. Empty where all went well, or the URL is none.
+    /// Returns the scopes that calls to the server at `url` lacked and did not
+    /// get, because no user was available or the user declined.
+    /// [`sign_in`](Self::sign_in) asks again. Empty if no scopes are missing or
+    /// the URL is invalid.
     #[must_use]
     pub fn missing_scopes(&self, url: &str) -> Scopes {
         let server = parse_server_url(url).ok();
@@ -102,42 +105,43 @@ impl OAuth {
         })
     }
 
-    /// Forgets the tokens for the server at `url`, here and in the store. The
-    /// authorization server is told (RFC 7009), if it wants to know and can be
-    /// reached; that it cannot is no error.
+    /// Removes the tokens for the server at `url` from memory and from the
+    /// store. They are revoked (RFC 7009) if the authorization server supports
+    /// that and is reachable; it is not an error if not.
     ///
     /// # Errors
     ///
-    /// Where the store fails, or the URL is none.
+    /// Returns an error if the store fails or the URL is invalid.
     pub async fn sign_out(&self, url: &str) -> Result<(), AuthError> {
         let context = self.context(&parse_server_url(url)?);
         context.run_detached(AuthContext::sign_out).await
     }
 
-    /// Forgets the registration of this application at the authorization server
-    /// of the server at `url`: the next sign-in registers anew. Other servers
-    /// with the same authorization server may want a new sign-in then, too.
+    /// Removes this application's registration at the authorization server of
+    /// the server at `url`: the next sign-in registers again. Other servers
+    /// with the same authorization server may then require a new sign-in, too.
     ///
     /// # Errors
     ///
-    /// Where the store fails, or the URL is none.
+    /// Returns an error if the store fails or the URL is invalid.
     pub async fn forget_registration(&self, url: &str) -> Result<(), AuthError> {
         let context = self.context(&parse_server_url(url)?);
         context.run_detached(AuthContext::forget_registration).await
     }
 
-    /// Renews the tokens for the server at `url` now, though they may still be
-    /// good. If another process has done so in the meantime, that will do.
+    /// Renews the tokens for the server at `url` now, even if they are still
+    /// valid. Tokens that another process has renewed in the meantime are used
+    /// instead.
     ///
     /// # Errors
     ///
-    /// Where that fails, or there is nothing to renew.
+    /// Returns an error if that fails or there is nothing to renew.
     pub async fn refresh(&self, url: &str) -> Result<(), AuthError> {
         let context = self.context(&parse_server_url(url)?);
         context.run_detached(AuthContext::renew).await
     }
 
-    /// The work on one server.
+    /// Returns the context for one server.
     fn context(&self, server: &Url) -> AuthContext {
         let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = contexts.get(server.as_str()) {
@@ -158,11 +162,14 @@ impl fmt::Debug for OAuth {
     }
 }
 
-/// The URL as the transport has it, so that both mean the same account.
+/// Parses the URL as the transport does, so both refer to the same account.
 fn parse_server_url(url: &str) -> Result<Url, AuthError> {
     let parsed = Url::parse(url).ok();
     let mut url = parsed.filter(Url::has_host).ok_or_else(|| {
-        AuthError::new(AuthErrorKind::Unreachable, "the URL of the server is none")
+        AuthError::new(
+            AuthErrorKind::Unreachable,
+            "the server URL is not a valid URL",
+        )
     })?;
     url.set_fragment(None);
     Ok(url)

@@ -1,4 +1,4 @@
-//! What is kept in the store, and how it is written.
+//! The records in the token store and their format.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     proto::auth::{ClientAuthMethod, RegisteredClient},
 };
 
-/// Tokens. Neither this nor the others can be shown.
+/// Stored tokens. None of the records implements `Debug`.
 #[derive(Serialize, Deserialize)]
 struct TokenRecord {
     #[serde(with = "exposed")]
@@ -27,7 +27,7 @@ struct TokenRecord {
     key: Option<Secret>,
 }
 
-/// Which tokens are for a server.
+/// The tokens that belong to a server.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ServerRecord {
     pub(super) issuer: String,
@@ -46,7 +46,7 @@ struct ClientRecord {
     redirect_uri: String,
 }
 
-/// A registration that is kept, and where its user comes back to.
+/// A stored registration and its redirect URI.
 pub(super) struct StoredClient {
     pub(super) registered: RegisteredClient,
     pub(super) redirect_uri: String,
@@ -54,7 +54,7 @@ pub(super) struct StoredClient {
 
 /// Tokens.
 impl AuthContext {
-    /// The tokens for our server in the store.
+    /// Loads the tokens for our server from the store.
     pub(super) async fn load_tokens(&self) -> Result<Option<ActiveTokens>, AuthError> {
         let Some(server) = self.server_record().await? else {
             return Ok(None);
@@ -78,7 +78,7 @@ impl AuthContext {
         }))
     }
 
-    /// Keeps tokens, and uses them.
+    /// Stores tokens and uses them.
     pub(super) async fn store_tokens(&self, active: ActiveTokens) -> Result<(), AuthError> {
         let record = TokenRecord {
             access_token: active.access_token.clone(),
@@ -93,7 +93,7 @@ impl AuthContext {
             client_id: active.client_id.clone(),
         };
         let key = token_key(&active);
-        // They are good, whether or not they can be kept.
+        // They are usable whether or not they can be stored.
         self.account.set_tokens(Some(active));
         self.account.set_store_is_stale(true);
         self.save(&key, &record).await?;
@@ -102,7 +102,7 @@ impl AuthContext {
         Ok(())
     }
 
-    /// Forgets tokens, unless others have taken their place.
+    /// Removes tokens, unless others have replaced them.
     pub(super) async fn discard(&self, active: &ActiveTokens) -> Result<(), AuthError> {
         let stored = self.load_tokens().await?;
         if stored.is_some_and(|stored| stored.access_token == active.access_token) {
@@ -125,7 +125,7 @@ pub(super) fn token_key(active: &ActiveTokens) -> TokenStoreKey {
     TokenStoreKey::tokens(&active.issuer, &active.resource, &active.client_id)
 }
 
-/// Registrations, each for one issuer.
+/// Registrations, one per issuer.
 impl AuthContext {
     pub(super) async fn stored_client(
         &self,
@@ -172,8 +172,9 @@ impl AuthContext {
 }
 
 impl AuthContext {
-    /// What is kept under a key. What cannot be read counts as absent: it is of
-    /// another version, or damaged, and a new sign-in mends it.
+    /// Loads the record of a key. A record that cannot be parsed counts as
+    /// absent: it is of another version or damaged, and a new sign-in replaces
+    /// it.
     async fn load<T: DeserializeOwned>(&self, key: &TokenStoreKey) -> Result<Option<T>, AuthError> {
         let stored = self.settings.store.load(key).await?;
         Ok(stored.and_then(|json| serde_json::from_str(json.expose()).ok()))
@@ -182,14 +183,17 @@ impl AuthContext {
     async fn save<T: Serialize>(&self, key: &TokenStoreKey, value: &T) -> Result<(), AuthError> {
         let json = serde_json::to_string(value);
         let json = json.map_err(|_| {
-            AuthError::new(AuthErrorKind::Store, "what is to be kept cannot be written")
+            AuthError::new(
+                AuthErrorKind::Store,
+                "failed to serialize a record for the token store",
+            )
         })?;
         Ok(self.settings.store.save(key, &Secret::new(json)).await?)
     }
 }
 
-/// Secrets in records: written out, since the store keeps them, and wiped when
-/// the record is dropped.
+/// Secrets in records: serialized in clear text, since the store keeps them,
+/// and wiped when the record is dropped.
 mod exposed {
     use serde::{Deserialize, Deserializer, Serializer};
 

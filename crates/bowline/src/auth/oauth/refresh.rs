@@ -1,4 +1,4 @@
-//! Renewing tokens, one at a time, in all processes that share a store.
+//! Token renewal, one at a time across all processes that share a store.
 
 use super::{
     account::{ActiveTokens, TokenOrigin},
@@ -12,12 +12,12 @@ use crate::{
 };
 
 impl AuthContext {
-    /// Renews tokens, unless another process has done so. Says whether there
-    /// are other tokens now.
+    /// Renews tokens, unless another process has done so. Returns whether the
+    /// tokens have changed.
     ///
-    /// A refresh token is good for one use, and what comes back replaces it. So
-    /// the store's lock is held from reading the old one to keeping the new
-    /// one; whoever waited for the lock finds the new one, and is done.
+    /// A refresh token is valid once, and the response replaces it. So the
+    /// store's lock is held from reading the old one to storing the new one; a
+    /// task that waited for the lock finds the new one and is done.
     pub(super) async fn refresh(
         &self,
         active: &ActiveTokens,
@@ -46,14 +46,14 @@ impl AuthContext {
         let tokens = match renewed {
             Ok(tokens) => tokens,
             Err(error) if error.has_code("invalid_grant") => {
-                // It is of no use to anybody.
+                // The refresh token is useless.
                 self.discard(active).await?;
                 return Err(error);
             }
             Err(error) => return Err(error),
         };
         let mut renewed = self.active_tokens(tokens, active.key.as_ref(), TokenOrigin::Refreshed);
-        // A server that does not rotate says nothing of the old one.
+        // A server that does not rotate refresh tokens omits the old one.
         renewed.refresh_token = renewed.refresh_token.or(Some(refresh_token.clone()));
         renewed.issuer.clone_from(&active.issuer);
         renewed.resource.clone_from(&active.resource);
@@ -64,10 +64,11 @@ impl AuthContext {
         Ok(true)
     }
 
-    /// Takes over the tokens in the store, if they are others than these.
+    /// Takes over the tokens in the store, if they differ from the current
+    /// ones.
     pub(super) async fn adopt_stored(&self, current: Option<&Secret>) -> Result<bool, AuthError> {
         if self.account.store_is_stale() {
-            // What is in the store is used up.
+            // The stored refresh token is used up.
             return Ok(false);
         }
         let stored = self.load_tokens().await?;
@@ -79,8 +80,8 @@ impl AuthContext {
         Ok(is_new)
     }
 
-    /// Renews what is due, before it is refused. That it fails is no matter:
-    /// the server will say what it wants.
+    /// Renews tokens that are about to expire. A failure is ignored: the server
+    /// sends a challenge then.
     pub(super) async fn renew_if_due(self, expiring: Secret) -> Result<(), AuthError> {
         let _lock = self.account.renewal_lock.lock().await;
         let active = self.account.tokens();
@@ -94,11 +95,16 @@ impl AuthContext {
         self.refresh(&active, &server).await.map(drop)
     }
 
-    /// Renews, due or not.
+    /// Renews the tokens, whether or not they are about to expire.
     pub(super) async fn renew(self) -> Result<(), AuthError> {
         let _lock = self.account.renewal_lock.lock().await;
         self.load_stored().await?;
-        let no_tokens = || AuthError::new(AuthErrorKind::Refused, "there are no tokens to renew");
+        let no_tokens = || {
+            AuthError::new(
+                AuthErrorKind::Refused,
+                "there are no tokens to renew; sign in first",
+            )
+        };
         let active = self.account.tokens().ok_or_else(no_tokens)?;
         let server = self.issuing_server(&active).await?;
         match self.refresh(&active, &server).await? {
@@ -107,9 +113,10 @@ impl AuthContext {
         }
     }
 
-    /// The authorization server that gave these tokens. Whether it still guards
-    /// the server will be seen when they are used. Where it says nothing of
-    /// itself, nothing is assumed of it either, unless it is the server itself.
+    /// Returns the authorization server that issued these tokens. Whether it is
+    /// still responsible for the server shows when they are used. If it
+    /// publishes no metadata, nothing is assumed of it, unless it is the server
+    /// itself.
     pub(super) async fn issuing_server(
         &self,
         active: &ActiveTokens,
@@ -125,13 +132,13 @@ impl AuthContext {
                 .await
                 .map(|discovery| discovery.server),
             None => {
-                let reason = "the authorization server says nothing of itself any more";
+                let reason = "the authorization server no longer publishes metadata";
                 Err(AuthError::new(AuthErrorKind::Metadata, reason))
             }
         }
     }
 
-    /// The client that tokens were given to.
+    /// Returns the client that tokens were issued to.
     pub(super) async fn client_for_tokens(
         &self,
         client_id: &str,
@@ -151,7 +158,8 @@ impl AuthContext {
             .await?
             .map(|stored| stored.registered);
         let stored = stored.filter(|stored| stored.client_id == client_id);
-        // Else it is a document's URL, or a client without a secret.
+        // Otherwise it is a metadata document's URL, or a client without a
+        // secret.
         Ok(stored.unwrap_or_else(|| RegisteredClient::new(client_id, None)))
     }
 }

@@ -1,23 +1,23 @@
-//! Telling the authorization server that tokens are of no use any more.
+//! Revocation of tokens at the authorization server.
 
 use std::time::Duration;
 
 use super::{account::ActiveTokens, context::AuthContext, record::token_key};
 use crate::{auth::AuthError, proto::auth::ChallengeSummary};
 
-/// How long the authorization server may take. Nobody waits for it gladly: the
-/// tokens are forgotten here already.
+/// Timeout for the revocation. Kept short: the tokens are already removed here.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl AuthContext {
-    /// Forgets the tokens, here and in the store, and has them revoked.
+    /// Removes the tokens from memory and the store, and revokes them.
     pub(super) async fn sign_out(self) -> Result<(), AuthError> {
         let _lock = self.account.renewal_lock.lock().await;
         self.load_stored().await?;
         let Some(active) = self.account.tokens() else {
             return Ok(());
         };
-        // Another process may be renewing them: what it gets is forgotten, too.
+        // Another process may be renewing them: the tokens it obtains are
+        // removed, too.
         let lock = self.settings.store.lock(&token_key(&active)).await?;
         self.adopt_stored(Some(&active.access_token)).await?;
         let Some(active) = self.account.tokens() else {
@@ -25,17 +25,17 @@ impl AuthContext {
         };
         self.discard(&active).await?;
         drop(lock);
-        // Who cannot be told, cannot be told; they are forgotten all the same.
+        // Best effort: the tokens are removed in any case.
         let _ = tokio::time::timeout(TIMEOUT, self.revoke(&active)).await;
         Ok(())
     }
 
-    /// Forgets our registration at the authorization server of this server.
+    /// Removes our registration at the authorization server of this server.
     pub(super) async fn forget_registration(self) -> Result<(), AuthError> {
         let _lock = self.account.renewal_lock.lock().await;
         let issuer = match self.server_record().await? {
             Some(record) => Some(record.issuer),
-            // Nobody has signed in so far. Who guards the server, it says.
+            // Not signed in yet: discover the authorization server.
             None => {
                 let challenge = ChallengeSummary::default();
                 let discovery = tokio::time::timeout(TIMEOUT, self.discover(&challenge)).await;
@@ -51,8 +51,8 @@ impl AuthContext {
         }
     }
 
-    /// Revokes tokens, by RFC 7009, where the authorization server takes that.
-    /// With a refresh token goes all that came of it.
+    /// Revokes tokens by RFC 7009, if the authorization server supports it.
+    /// Revoking a refresh token also revokes everything derived from it.
     async fn revoke(&self, active: &ActiveTokens) -> Result<(), AuthError> {
         let server = self.issuing_server(active).await?;
         let Some(endpoint) = server.document.string("revocation_endpoint") else {

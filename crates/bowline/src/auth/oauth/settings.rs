@@ -1,4 +1,4 @@
-//! What the application wants.
+//! The settings of an `OAuth` client.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -14,7 +14,7 @@ use crate::{
     jose::SigningKey,
 };
 
-/// How long before its end a token is renewed, unless given.
+/// Default time before expiry at which a token is renewed.
 const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
 
 /// The settings of an [`OAuth`].
@@ -30,9 +30,9 @@ pub(super) struct Settings {
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) user_agent: Option<Arc<dyn UserAgent>>,
     pub(super) grant_flow: GrantFlow,
-    /// Where programs get tokens, where nobody is asked for that.
+    /// The token endpoint for unattended grants, which skips discovery.
     pub(super) token_endpoint: Option<String>,
-    /// How long before its end a token is renewed.
+    /// How long before its expiry a token is renewed.
     pub(super) renewal_margin: Duration,
     pub(super) dpop: bool,
     pub(super) allow_private: bool,
@@ -42,7 +42,7 @@ pub(super) struct Settings {
     fetch: OnceLock<Arc<dyn Fetch>>,
 }
 
-/// A client that was registered by other means.
+/// A preregistered client.
 #[derive(Clone)]
 pub(super) struct ConfiguredClient {
     pub(super) id: String,
@@ -73,7 +73,7 @@ impl Settings {
         }
     }
 
-    /// What makes the requests, made when it is first needed.
+    /// Returns the `Fetch` implementation, created on first use.
     pub(super) fn fetch(&self) -> Arc<dyn Fetch> {
         let default_fetch = || {
             Arc::new(ReqwestFetch::new(
@@ -85,10 +85,10 @@ impl Settings {
     }
 }
 
-/// Who the application is.
+/// Identity of the application.
 impl OAuth {
-    /// Uses a client id that was agreed on with the authorization server. See
-    /// [`issuer`](Self::issuer).
+    /// Uses a client id that was preregistered with the authorization server.
+    /// See [`issuer`](Self::issuer).
     #[must_use]
     pub fn client_id(self, id: &str) -> Self {
         self.update_settings(|settings| {
@@ -98,8 +98,9 @@ impl OAuth {
         })
     }
 
-    /// The secret of that client. Name the [`issuer`](Self::issuer), too: else
-    /// it goes to the authorization server that the first server names.
+    /// Sets the secret of that client. Set the [`issuer`](Self::issuer), too:
+    /// otherwise the secret is sent to the authorization server that the first
+    /// server names.
     #[must_use]
     pub fn client_secret(self, secret: impl Into<Secret>) -> Self {
         self.update_settings(|settings| {
@@ -111,96 +112,97 @@ impl OAuth {
         })
     }
 
-    /// The key of that client, with which it proves who it is instead of by a
-    /// secret.
+    /// Sets the key that the client authenticates with instead of a secret.
     #[must_use]
     pub fn client_key(self, key: SigningKey) -> Self {
         self.update_settings(|settings| settings.key = Some(Arc::new(key)))
     }
 
-    /// The authorization server that knows that client id. The id is sent to no
-    /// other. Without this, it goes to the first that guards a server, and to
-    /// no other later.
+    /// Sets the authorization server that the client id is for; the id is sent
+    /// to no other. Without this, it is sent to the authorization server of the
+    /// first server, and to no other later.
     #[must_use]
     pub fn issuer(self, issuer: &str) -> Self {
         self.update_settings(|settings| settings.issuer = Some(issuer.to_owned()))
     }
 
-    /// The URL of a document about the application, which serves as its id at
-    /// authorization servers that read such documents.
+    /// Sets the URL of the application's client metadata document, which is
+    /// used as the client id at authorization servers that support such
+    /// documents.
     #[must_use]
     pub fn client_metadata_url(self, url: &str) -> Self {
         self.update_settings(|settings| settings.metadata_url = Some(url.to_owned()))
     }
 
-    /// What kind of program it is, for registrations: one on the user's
-    /// machine, unless this says otherwise.
+    /// Sets the application type for registrations. Default: native, an
+    /// application on the user's machine.
     #[must_use]
     pub fn application_type(self, application_type: ApplicationType) -> Self {
         self.update_settings(|settings| settings.application_type = application_type)
     }
 }
 
-/// What it wants, and where it keeps that.
+/// Scopes, storage and tokens.
 impl OAuth {
-    /// Asks for these scopes, beside those that a server names in its
-    /// challenge. Without this, all that the server's metadata lists.
+    /// Requests these scopes, in addition to those that a server names in its
+    /// challenge. Without this, all scopes in the server's metadata.
     #[must_use]
     pub fn scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
         self.update_settings(|settings| settings.scopes = scopes.into_iter().collect())
     }
 
-    /// Keeps tokens here. Without this, they are gone at the end.
+    /// Sets the token store. Without this, tokens are kept in memory.
     #[must_use]
     pub fn store(self, store: impl TokenStore) -> Self {
         self.update_settings(|settings| settings.store = Arc::new(store))
     }
 
-    /// Sends the user to the authorization server in this way.
+    /// Sets how the user is sent to the authorization server.
     #[must_use]
     pub fn user_agent(self, agent: impl UserAgent) -> Self {
         self.update_settings(|settings| settings.user_agent = Some(Arc::new(agent)))
     }
 
-    /// Renews tokens so long before their end: half a minute, unless this says
-    /// otherwise. A token that is good for less than twice as long is renewed
-    /// when half of its time is over.
+    /// Sets how long before their expiry tokens are renewed. Default: 30
+    /// seconds. A token that is valid for less than twice that time is renewed
+    /// when half of its lifetime is over.
     #[must_use]
     pub fn renewal_margin(self, margin: Duration) -> Self {
         self.update_settings(|settings| settings.renewal_margin = margin)
     }
 
-    /// Binds tokens to a key that never leaves (DPoP, RFC 9449), so that a token
-    /// that is stolen is of no use. Servers that want that get it anyway.
+    /// Binds tokens to a private key that is never sent (DPoP, RFC 9449), so a
+    /// stolen token is useless. Servers that require this get it anyway.
     #[must_use]
     pub fn dpop(self) -> Self {
         self.update_settings(|settings| settings.dpop = true)
     }
 }
 
-/// How requests are made.
+/// Network access.
 impl OAuth {
-    /// Lets discovery lead to addresses that are not public, for servers within
-    /// an organisation. Only do that if you trust the server.
+    /// Lets discovery connect to non-public addresses, for servers within an
+    /// organisation. Only use it if you trust the server.
     #[must_use]
     pub fn allow_private_networks(self) -> Self {
         self.update_settings(|settings| settings.allow_private = true)
     }
 
-    /// Lets secrets and tokens go over plain `http` to the server, and to the
-    /// [issuer](Self::issuer) and [token endpoint](Self::token_endpoint) that
-    /// the application names. Whoever is on the way can read and use them, so
-    /// only do that where nobody else is: between the containers of one
-    /// machine, say. The transport has a
-    /// [setting](crate::transport::Http::allow_plain_http) of its own.
+    /// Allows secrets and tokens to be sent over plain `http` to the server,
+    /// and to the [issuer](Self::issuer) and [token
+    /// endpoint](Self::token_endpoint) that the application configured. Anyone
+    /// on the network path can read and use them, so only use it on networks
+    /// without third parties, such as between the containers of one machine.
+    /// The transport has its own
+    /// [setting](crate::transport::Http::allow_plain_http).
     #[must_use]
     pub fn allow_plain_http(self) -> Self {
         self.update_settings(|settings| settings.allow_plain_http = true)
     }
 
-    /// Makes the requests of authorization through the proxies that the
-    /// environment names. They resolve names themselves, so that which
-    /// addresses are reached is up to them.
+    /// Sends the requests of authorization through the proxies of the
+    /// environment. Proxies resolve names themselves, so they decide which
+    /// addresses are reached.
     #[must_use]
     pub fn use_system_proxies(self) -> Self {
         self.update_settings(|settings| {
@@ -209,7 +211,7 @@ impl OAuth {
         })
     }
 
-    /// Resolves names in this way.
+    /// Sets the name resolver.
     #[must_use]
     pub fn resolver(self, resolver: impl Resolver) -> Self {
         self.update_settings(|settings| {
@@ -218,8 +220,8 @@ impl OAuth {
         })
     }
 
-    /// Makes the requests of authorization in this way. URLs are still vetted;
-    /// which addresses they lead to is for `fetch` to watch.
+    /// Sets the HTTP client for the requests of authorization. URLs are still
+    /// checked; `fetch` must check the addresses they resolve to.
     #[must_use]
     pub fn fetch(self, fetch: impl Fetch) -> Self {
         self.update_settings(|settings| {
@@ -229,7 +231,7 @@ impl OAuth {
 
     pub(super) fn update_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
-        // What was found out by other settings does not hold for these.
+        // State from other settings is not valid for these.
         self.contexts = Arc::default();
         self
     }

@@ -1,23 +1,24 @@
-//! How we stand with a server, as far as is known here.
+//! The known sign-in for a server.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{account::ActiveTokens, context::AuthContext};
 use crate::auth::{AuthError, Scopes};
 
-/// A sign-in that is known. See [`OAuth::signed_in`](super::OAuth::signed_in).
+/// A known sign-in. See
+/// [`OAuth::sign_in_status`](super::OAuth::sign_in_status).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignInStatus {
-    /// The authorization server that gave the tokens.
+    /// The authorization server that issued the tokens.
     pub issuer: String,
-    /// What they are for.
+    /// The resource they are for.
     pub resource: String,
-    /// The client that they were given to.
+    /// The client they were issued to.
     pub client_id: String,
-    /// What was asked for, which may be more than was granted.
+    /// The requested scopes, which may be more than were granted.
     pub scopes: Scopes,
-    /// When the access token must be renewed, if it ends.
+    /// When the access token must be renewed, if it expires.
     pub expires_at: Option<SystemTime>,
     /// Whether it can be renewed without a user.
     pub renewable: bool,
@@ -26,7 +27,7 @@ pub struct SignInStatus {
 }
 
 impl AuthContext {
-    /// How we stand, without asking anybody else.
+    /// Returns the known sign-in, without network requests.
     pub(super) async fn sign_in_status(self) -> Result<Option<SignInStatus>, AuthError> {
         let _lock = self.account.renewal_lock.lock().await;
         self.load_stored().await?;

@@ -1,4 +1,4 @@
-//! Asking for more, where what we have is not enough.
+//! Step-up authorization: requesting scopes that are missing.
 
 use super::{account::ActiveTokens, context::AuthContext, flow::RejectedRequest};
 use crate::{
@@ -8,9 +8,9 @@ use crate::{
 };
 
 impl AuthContext {
-    /// The server let us in, but not to this. Asks for all that was asked for
-    /// before and for what is missing, once for each such set: a server that
-    /// still refuses will go on refusing.
+    /// Handles an insufficient scope. Requests all earlier scopes and the
+    /// missing ones, once for each such set: a server that still refuses will
+    /// keep refusing.
     pub(super) async fn step_up(
         self,
         rejected: RejectedRequest,
@@ -26,7 +26,7 @@ impl AuthContext {
             .unwrap_or_default();
         let wanted = previous.union(&missing);
         if self.account.was_attempted(&wanted) {
-            let reason = format!("the server wants more than was granted; it names: {missing}");
+            let reason = format!("insufficient scope: the server requires {missing}");
             return Err(AuthError::new(AuthErrorKind::Rejected, reason));
         }
         self.account.record_missing(&missing);
@@ -37,8 +37,8 @@ impl AuthContext {
         Ok(ChallengeAction::Retry)
     }
 
-    /// Asks for what the application wants, or calls have lacked, and these
-    /// tokens were not asked for.
+    /// Requests the scopes that the application configured or calls have
+    /// lacked, and that these tokens were not requested with.
     pub(super) async fn request_missing_scopes(
         self,
         active: &ActiveTokens,

@@ -1,4 +1,4 @@
-//! Tokens for programs that act on their own, or in the name of an organisation.
+//! Tokens for programs without a user, or on behalf of an organisation.
 
 use std::{fmt, sync::Arc};
 
@@ -19,24 +19,25 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Something that gives a secret whenever one is needed.
+/// A function that returns a secret whenever one is needed.
 type SecretSource = Arc<dyn Fn() -> BoxFuture<'static, Result<Secret, AuthError>> + Send + Sync>;
 
-/// What a token is given for.
+/// The grant that tokens are requested with.
 #[derive(Clone)]
 pub(super) enum GrantFlow {
     /// A user signs in.
     AuthorizationCode,
-    /// Who the client is, is enough.
+    /// The client's own identity.
     ClientCredentials,
-    /// What the platform that we run on says of us.
+    /// An assertion from the platform that the program runs on.
     Workload(SecretSource),
     /// The user's sign-in at an identity provider.
     IdentityProvider(IdentityProvider),
 }
 
-/// A sign-in at the identity provider of an organisation, which decides which
-/// servers its people may use: the extension `enterprise-managed-authorization`.
+/// A sign-in at an organisation's identity provider, which decides which
+/// servers its people may use: the extension
+/// `enterprise-managed-authorization`.
 ///
 /// ```
 /// use bowline::auth::{IdentityProvider, OAuth};
@@ -48,7 +49,7 @@ pub(super) enum GrantFlow {
 /// );
 /// let oauth = OAuth::new("My App")
 ///     .client_id("my-app-at-the-server")
-///     .enterprise(provider);
+///     .identity_provider(provider);
 /// # drop(oauth);
 /// ```
 #[derive(Clone)]
@@ -60,8 +61,8 @@ pub struct IdentityProvider {
 }
 
 impl IdentityProvider {
-    /// The provider's token endpoint, our client id there, and where the ID
-    /// token of the user comes from.
+    /// Creates a provider from its token endpoint, our client id there, and a
+    /// function that returns the user's ID token.
     pub fn new<F, Fut>(token_endpoint: &str, client_id: &str, id_token: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -75,7 +76,7 @@ impl IdentityProvider {
         }
     }
 
-    /// Our secret at the provider.
+    /// Sets our client secret at the provider.
     #[must_use]
     pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.client_secret = Some(secret.into());
@@ -92,18 +93,18 @@ impl fmt::Debug for IdentityProvider {
     }
 }
 
-/// What the program has instead of a user.
+/// Grants without a user.
 impl OAuth {
-    /// Gets tokens for the client itself. It needs a
+    /// Obtains tokens for the client itself. Requires a
     /// [`client_id`](Self::client_id), and a secret or a key.
     #[must_use]
     pub fn client_credentials(self) -> Self {
         self.update_settings(|settings| settings.grant_flow = GrantFlow::ClientCredentials)
     }
 
-    /// Gets tokens at this endpoint, for programs that act on their own: nobody
-    /// is asked who guards a server, and tokens are had before the first
-    /// request. The client's secret goes there, so the server has no say in it.
+    /// Obtains tokens at this endpoint, for programs without a user: there is
+    /// no discovery, and tokens are obtained before the first request. The
+    /// client's secret is sent there, so the server has no influence on it.
     ///
     /// ```
     /// use bowline::auth::OAuth;
@@ -120,9 +121,9 @@ impl OAuth {
         self.update_settings(|settings| settings.token_endpoint = Some(url.to_owned()))
     }
 
-    /// Gets tokens for what the platform says of this program: a signed
-    /// statement (JWT) whose audience is the authorization server. It is asked
-    /// for anew whenever tokens are needed.
+    /// Obtains tokens with an assertion from the platform that the program runs
+    /// on: a signed JWT whose audience is the authorization server. The
+    /// function is called whenever tokens are needed.
     #[must_use]
     pub fn workload_identity<F, Fut>(self, assertion: F) -> Self
     where
@@ -133,7 +134,7 @@ impl OAuth {
         self.update_settings(|settings| settings.grant_flow = GrantFlow::Workload(source))
     }
 
-    /// Gets tokens by way of the organisation's identity provider.
+    /// Obtains tokens through the organisation's identity provider.
     #[must_use]
     pub fn identity_provider(self, provider: IdentityProvider) -> Self {
         self.update_settings(|settings| settings.grant_flow = GrantFlow::IdentityProvider(provider))
@@ -141,15 +142,15 @@ impl OAuth {
 }
 
 impl GrantFlow {
-    /// Whether nobody has to be asked.
+    /// Returns whether no user is needed.
     pub(super) fn is_unattended(&self) -> bool {
         !matches!(self, Self::AuthorizationCode)
     }
 }
 
 impl AuthContext {
-    /// The authorization server that the application named, where that is all
-    /// there is to know of it.
+    /// Returns the configured authorization server, if nothing needs to be
+    /// discovered.
     pub(super) fn configured_discovery(&self) -> Option<Discovery> {
         let endpoint = self.settings.token_endpoint.as_ref();
         let endpoint = endpoint.filter(|_| self.settings.grant_flow.is_unattended())?;
@@ -166,7 +167,8 @@ impl AuthContext {
         })
     }
 
-    /// Gets tokens ahead of any request, where it is known who gives them.
+    /// Obtains tokens ahead of any request, if the authorization server is
+    /// configured.
     pub(super) async fn obtain_before_request(self) -> Result<(), AuthError> {
         let _lock = self.account.renewal_lock.lock().await;
         self.load_stored().await?;
@@ -186,8 +188,7 @@ impl AuthContext {
         obtained.inspect_err(|error| self.account.record_failure(error))
     }
 
-    /// Tokens in place of those that are due, which have nothing that would
-    /// renew them.
+    /// Replaces tokens that are about to expire and have no refresh token.
     pub(super) async fn reobtain(&self, active: &ActiveTokens) -> Result<(), AuthError> {
         let challenge = ChallengeSummary {
             dpop_required: active.key.is_some(),
@@ -198,7 +199,7 @@ impl AuthContext {
             .await
     }
 
-    /// Tokens without a user at hand.
+    /// Obtains tokens without a user.
     pub(super) async fn grant_unattended(
         &self,
         flow: &GrantFlow,
@@ -208,7 +209,7 @@ impl AuthContext {
     ) -> Result<(RegisteredClient, Tokens), AuthError> {
         let issuer = &discovery.server.issuer;
         let registered = self.configured_client(issuer).await?.ok_or_else(|| {
-            let reason = "there is no client id for the authorization server of this server";
+            let reason = "no client id is configured for the authorization server of this server";
             AuthError::new(AuthErrorKind::NoClientId, reason)
         })?;
         let token_request = TokenRequest {
@@ -237,7 +238,8 @@ impl AuthContext {
         Ok((registered, tokens))
     }
 
-    /// The word of the identity provider, for the authorization server.
+    /// Obtains an assertion from the identity provider for the authorization
+    /// server.
     async fn identity_assertion(
         &self,
         provider: &IdentityProvider,
@@ -264,7 +266,7 @@ impl AuthContext {
         let tokens = parse_tokens(&response)?;
         const ID_JAG_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:id-jag";
         if tokens.issued_token_type.as_deref() != Some(ID_JAG_TOKEN_TYPE) {
-            let reason = "the identity provider gave something else than was asked for";
+            let reason = "the identity provider issued a different token type than requested";
             return Err(AuthError::new(AuthErrorKind::Metadata, reason));
         }
         Ok(tokens.access_token)

@@ -13,29 +13,30 @@ use super::{
 };
 use crate::{auth::Secret, transport::BoxFuture};
 
-/// The largest file that is read.
+/// Maximum size of a file that is read.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// Keeps tokens in a folder of its own, one file for each.
+/// Stores tokens in its own folder, one file each.
 ///
-/// The folder and its files are the owner's alone, and a folder that others can
-/// get into is refused. Files are replaced, not written over, so that a reader
-/// finds the old text or the new. A lock is the kernel's: it is let go when the
-/// process that holds it ends, in whatever way.
+/// The folder and its files are accessible to the owner only, and a folder that
+/// others can access is refused. Files are replaced, not overwritten, so a
+/// reader finds either the old or the new contents. Locks are kernel locks:
+/// they are released when the process ends for any reason.
 ///
-/// Tokens stand in the files as they are. Whoever reads the user's files has
-/// them.
+/// The files are not encrypted. Anyone who can read the user's files has the
+/// tokens.
 #[derive(Clone, Debug)]
 pub struct FileStore {
     locks: LockDir,
 }
 
 impl FileStore {
-    /// Keeps tokens below `folder`, which is made if it is not there.
+    /// Opens a store in the folder `dir`, which is created if it does not
+    /// exist.
     ///
     /// # Errors
     ///
-    /// Where it cannot be made, or is open to others.
+    /// Returns an error if it cannot be created, or is accessible to others.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self, TokenStoreError> {
         let locks = LockDir::open(dir.into())?;
         Ok(Self { locks })
@@ -94,12 +95,12 @@ fn read(path: &Path) -> io::Result<Option<Secret>> {
     Ok(Some(Secret::new(contents)))
 }
 
-/// Writes beside, and renames: there is never half a file.
+/// Writes a temporary file and renames it, so a file is never incomplete.
 fn write_atomically(path: &Path, value: &Secret) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let next = NEXT.fetch_add(1, Ordering::Relaxed);
     let temp_path = path.with_extension(format!("{}-{next}.new", std::process::id()));
-    // One of a process that died with our number would be in the way.
+    // Remove the leftover of a dead process with the same process id.
     let _ = fs::remove_file(&temp_path);
     let written = || {
         let mut file = private_options()
@@ -115,7 +116,7 @@ fn write_atomically(path: &Path, value: &Secret) -> io::Result<()> {
         let _ = fs::remove_file(&temp_path);
         return written;
     }
-    // The name must survive a loss of power, too.
+    // The rename must survive a power loss, too.
     let dir = path.parent().map(File::open).transpose()?;
     dir.map_or(Ok(()), |dir| dir.sync_all())
 }

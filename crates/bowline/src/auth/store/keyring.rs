@@ -1,4 +1,4 @@
-//! Tokens in the keyring of the system.
+//! Tokens in the system's keyring.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{auth::Secret, transport::BoxFuture};
 
-/// Keeps tokens in a keyring, where other programs of the user cannot read
-/// them as files.
+/// Stores tokens in a keyring, where the user's other programs cannot read them
+/// as files.
 ///
-/// The keyring is one of the crate [`keyring_core`]: the application brings the
-/// one of its system, such as those of the crates
+/// The keyring is an implementation of the crate [`keyring_core`]: the
+/// application brings the one for its system, such as the crates
 /// `apple-native-keyring-store` and `dbus-secret-service-keyring-store`. A
-/// keyring has no locks, so that those are files in a folder, as with
-/// [`FileStore`](super::FileStore); there is nothing in them.
+/// keyring has no locks, so these are empty files in a folder, as with
+/// [`FileStore`](super::FileStore).
 ///
 /// ```
 /// use bowline::auth::{KeyringStore, OAuth, keyring_core::mock};
@@ -39,13 +39,14 @@ pub struct KeyringStore {
 }
 
 impl KeyringStore {
-    /// Keeps tokens in `keyring`, under the name of `service`, and locks below
-    /// the folder `locks`, which is made if it is not there. Processes that
-    /// share the tokens must share both.
+    /// Opens a store in `keyring`, under the name of `service`, with locks in
+    /// the folder `locks`, which is created if it does not exist. Processes
+    /// that share the tokens must share both.
     ///
     /// # Errors
     ///
-    /// Where the folder cannot be made, or is open to others.
+    /// Returns an error if the folder cannot be created, or is accessible to
+    /// others.
     pub fn open(
         keyring: Arc<CredentialStore>,
         service: &str,
@@ -58,8 +59,8 @@ impl KeyringStore {
         })
     }
 
-    /// Does something with the entry of a key. Keyrings are other processes,
-    /// and may ask the user first.
+    /// Runs a function on the entry of a key. Keyrings are separate processes,
+    /// and may prompt the user first.
     async fn with_entry<T: Send + 'static>(
         &self,
         key: &TokenStoreKey,
@@ -98,13 +99,13 @@ impl TokenStore for KeyringStore {
         Box::pin(async move {
             let stored = self.with_entry(key, move |entry| entry.set_password(value.expose()));
             let stored = stored.await?;
-            stored.ok_or_else(|| TokenStoreError::new("the keyring does not keep it"))
+            stored.ok_or_else(|| TokenStoreError::new("the keyring did not persist the entry"))
         })
     }
 
     fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         Box::pin(async move {
-            // What was not there need not be removed.
+            // Removing an absent entry is not an error.
             self.with_entry(key, Entry::delete_credential).await?;
             Ok(())
         })
@@ -120,20 +121,20 @@ impl TokenStore for KeyringStore {
 
 impl std::fmt::Debug for KeyringStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A keyring may show what is in it.
+        // A keyring's `Debug` may show its contents.
         f.debug_struct("KeyringStore")
             .field("service", &self.service)
             .finish_non_exhaustive()
     }
 }
 
-/// Why the keyring failed, without what it has.
+/// Describes a keyring failure without its contents.
 fn store_error(error: Error) -> TokenStoreError {
     match error {
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
-            TokenStoreError::new("the keyring has something else there")
+            TokenStoreError::new("the keyring entry has an unexpected format")
         }
-        Error::Ambiguous(_) => TokenStoreError::new("the keyring has several such entries"),
-        other => TokenStoreError::new(format!("the keyring: {other}")),
+        Error::Ambiguous(_) => TokenStoreError::new("the keyring has more than one matching entry"),
+        other => TokenStoreError::new(format!("keyring error: {other}")),
     }
 }

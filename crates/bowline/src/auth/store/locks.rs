@@ -1,4 +1,4 @@
-//! Locks that several processes share: files in a folder of the owner's.
+//! File locks that several processes share.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -13,21 +13,21 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::{TokenStoreError, TokenStoreKey, TokenStoreLock};
 
-/// How long another process may hold a lock.
+/// How long to wait for a lock that another process holds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The waits between attempts to get a lock: the first, and the longest.
+/// The delays between attempts to acquire a lock: the first and the longest.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
-/// A folder that is its owner's alone, with the locks of a store in it.
+/// A private folder with the lock files of a store.
 #[derive(Clone, Debug)]
 pub(super) struct LockDir {
     dir: Arc<Path>,
 }
 
 impl LockDir {
-    /// Makes the folder, if it is not there. One that is open to others is
-    /// refused.
+    /// Creates the folder, if it does not exist. A folder that others can
+    /// access is refused.
     pub(super) fn open(dir: PathBuf) -> Result<Self, TokenStoreError> {
         let opened = || {
             DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
@@ -35,18 +35,20 @@ impl LockDir {
         };
         let mode = opened().map_err(store_error)?.permissions().mode();
         if mode & 0o077 != 0 {
-            return Err(TokenStoreError::new("its folder is open to others"));
+            return Err(TokenStoreError::new(
+                "its folder is accessible to other users; restrict it to the owner (mode 0700)",
+            ));
         }
         Ok(Self { dir: dir.into() })
     }
 
-    /// The file of a key, of a kind.
+    /// Returns the path of a key's file with this suffix.
     pub(super) fn path(&self, key: &TokenStoreKey, suffix: &str) -> PathBuf {
         self.dir.join(format!("{}.{suffix}", key.as_str()))
     }
 
-    /// Waits for the lock of a key. It is the kernel's, and is let go when the
-    /// process that holds it ends, in whatever way.
+    /// Waits for the lock of a key. It is a kernel lock, which is released when
+    /// the process ends for any reason.
     pub(super) async fn lock(
         &self,
         key: &TokenStoreKey,
@@ -55,15 +57,15 @@ impl LockDir {
         match tokio::time::timeout(LOCK_TIMEOUT, lock(&path)).await {
             Ok(locked) => locked.map(TokenStoreLock::new).map_err(store_error),
             Err(_) => Err(TokenStoreError::new(
-                "another process holds a lock for too long",
+                "timed out after 60s waiting for a lock that another process holds",
             )),
         }
     }
 }
 
-/// The lock file stays: to remove it would let two hold the lock, the one the
-/// old file's and the other the new one's. Waiting is done by asking again, so
-/// that one who gives up leaves no thread behind.
+/// Acquires the lock. The lock file is never removed: otherwise two processes
+/// could hold the lock, one on the old file and one on the new. Waiting is done
+/// by polling, so a cancelled wait leaves no thread behind.
 async fn lock(path: &Path) -> io::Result<File> {
     let file = private_options()
         .write(true)
@@ -83,7 +85,8 @@ async fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-/// For the owner alone, and never through a link that somebody put there.
+/// Options for files that only the owner can access; symbolic links are not
+/// followed.
 pub(super) fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     let flags = OFlags::NOFOLLOW.bits();
@@ -91,7 +94,7 @@ pub(super) fn private_options() -> OpenOptions {
     options
 }
 
-/// Does something that blocks where it holds up nobody.
+/// Runs a blocking operation on the blocking pool.
 pub(super) async fn run_blocking<T, E>(
     operation: impl FnOnce() -> Result<T, E> + Send + 'static,
     to_error: impl FnOnce(E) -> TokenStoreError,

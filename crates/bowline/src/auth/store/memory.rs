@@ -1,4 +1,4 @@
-//! Tokens that are forgotten at the end.
+//! Tokens in memory.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 use super::{TokenStore, TokenStoreError, TokenStoreKey, TokenStoreLock};
 use crate::{auth::Secret, transport::BoxFuture};
 
-/// Keeps tokens for as long as the process lives. Clones share them.
+/// Stores tokens for the lifetime of the process. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Shared>);
 
@@ -19,7 +19,7 @@ struct Shared {
 }
 
 impl MemoryStore {
-    /// With nothing in it.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,4 +1,4 @@
-//! Where tokens stay between calls, and between runs.
+//! Token stores, which keep tokens between calls and between runs.
 
 #[cfg(unix)]
 mod file;
@@ -19,49 +19,49 @@ pub use file::FileStore;
 pub use keyring::KeyringStore;
 pub use memory::MemoryStore;
 
-/// Keeps tokens and registrations.
+/// Stores tokens and registrations.
 ///
-/// What is kept is text that only this crate reads; all of it is secret.
+/// The values are strings that only this crate reads; all of them are secret.
 ///
-/// Refresh tokens are good for one use. Two who use the same one lose both, as
-/// far as careful servers are concerned. So whoever refreshes holds the lock of
-/// the key, reads again what is there, and saves before letting go. A store
-/// that several processes share must keep that promise among them.
+/// Refresh tokens are valid once. If two processes use the same one, strict
+/// servers revoke both. So a refresh holds the lock of the key, reads the value
+/// again, and saves before it releases the lock. A store that several processes
+/// share must provide this lock among them.
 pub trait TokenStore: Send + Sync + 'static {
-    /// What is kept under a key.
+    /// Loads the value of a key.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read.
+    /// Returns an error if it cannot be read.
     fn load<'a>(
         &'a self,
         key: &'a TokenStoreKey,
     ) -> BoxFuture<'a, Result<Option<Secret>, TokenStoreError>>;
 
-    /// Keeps something, whole or not at all. When this returns, it must survive.
+    /// Saves a value atomically. When this returns, it must be durable.
     ///
     /// # Errors
     ///
-    /// Where it cannot be kept.
+    /// Returns an error if it cannot be saved.
     fn save<'a>(
         &'a self,
         key: &'a TokenStoreKey,
         value: &'a Secret,
     ) -> BoxFuture<'a, Result<(), TokenStoreError>>;
 
-    /// Forgets what is kept under a key.
+    /// Removes the value of a key.
     ///
     /// # Errors
     ///
-    /// Where it cannot be forgotten.
+    /// Returns an error if it cannot be removed.
     fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>>;
 
-    /// Waits until nobody else holds the lock of the key, and holds it until
-    /// the guard is dropped. One who dies holding it must not hold up others.
+    /// Waits for the lock of the key and holds it until the guard is dropped.
+    /// The lock of a process that dies must be released.
     ///
     /// # Errors
     ///
-    /// Where that takes too long, or cannot be done.
+    /// Returns an error if that takes too long or is not possible.
     fn lock<'a>(
         &'a self,
         key: &'a TokenStoreKey,
@@ -69,10 +69,10 @@ pub trait TokenStore: Send + Sync + 'static {
 }
 
 /// Holds a lock until it is dropped.
-pub struct TokenStoreLock(#[expect(dead_code, reason = "it is held, and let go")] Box<dyn Send>);
+pub struct TokenStoreLock(#[expect(dead_code, reason = "held until dropped")] Box<dyn Send>);
 
 impl TokenStoreLock {
-    /// Holds whatever holds the lock.
+    /// Wraps a guard that releases the lock when dropped.
     #[must_use]
     pub fn new(guard: impl Send + 'static) -> Self {
         Self(Box::new(guard))
@@ -85,7 +85,7 @@ impl fmt::Debug for TokenStoreLock {
     }
 }
 
-/// What something is kept under.
+/// The key of a stored value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokenStoreKey {
     kind: &'static str,
@@ -93,23 +93,23 @@ pub struct TokenStoreKey {
 }
 
 impl TokenStoreKey {
-    /// Tokens of a client, from an issuer, for a resource.
+    /// The key of a client's tokens from an issuer for a resource.
     pub(super) fn tokens(issuer: &str, resource: &str, client_id: &str) -> Self {
         Self::new("tokens", &[issuer, resource, client_id])
     }
 
-    /// The registration of an application at an issuer.
+    /// The key of an application's registration at an issuer.
     pub(super) fn registration(issuer: &str, application: &str) -> Self {
         Self::new("client", &[issuer, application])
     }
 
-    /// What was found out about a server.
+    /// The key of the record about a server.
     pub(super) fn server(url: &str, application: &str) -> Self {
         Self::new("server", &[url, application])
     }
 
     fn new(kind: &'static str, parts: &[&str]) -> Self {
-        // With their lengths, so that no two lists of parts read the same.
+        // Include the lengths, so no two lists of parts collide.
         let joined: String = parts
             .iter()
             .map(|part| format!("{}:{part},", part.len()))
@@ -120,25 +120,25 @@ impl TokenStoreKey {
         }
     }
 
-    /// What kind of thing is kept: `tokens`, `client` or `server`.
+    /// Returns the kind of the value: `tokens`, `client` or `server`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// A name that no other key has: letters, digits, `-` and `_`.
+    /// Returns a unique name: letters, digits, `-` and `_`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.name
     }
 }
 
-/// Why something could not be kept, read or locked.
+/// Why a value could not be saved, loaded or locked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenStoreError(String);
 
 impl TokenStoreError {
-    /// For this reason, which holds no secrets.
+    /// Creates an error with this reason, which must not contain secrets.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
@@ -147,7 +147,7 @@ impl TokenStoreError {
 
 impl fmt::Display for TokenStoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the store of tokens failed: {}", self.0)
+        write!(f, "the token store failed: {}", self.0)
     }
 }
 

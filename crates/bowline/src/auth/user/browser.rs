@@ -1,17 +1,17 @@
-//! Opening a browser, without a shell in between.
+//! Opening a browser, without a shell.
 
 use std::{
     io,
     process::{Command, Stdio},
 };
 
-/// Opens a URL with whatever the system opens URLs with.
+/// Opens a URL with the system's default program.
 ///
-/// The URL is one argument of a program, and begins with `http`: there is no
-/// shell that would read it, and no option that it could be taken for.
+/// The URL is a single argument of a program and begins with `http`: no shell
+/// interprets it, and it cannot be taken for an option.
 pub(super) fn open(url: &str) -> io::Result<()> {
     if !(url.starts_with("https://") || url.starts_with("http://")) {
-        return Err(io::Error::other("only web pages are opened"));
+        return Err(io::Error::other("not an http or https URL"));
     }
     let mut command = opener();
     command
@@ -20,7 +20,7 @@ pub(super) fn open(url: &str) -> io::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = command.spawn()?;
-    // Some openers stay for as long as the browser does.
+    // Some openers run for as long as the browser does.
     std::thread::spawn(move || child.wait());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The user comes back to a port on this machine.
+//! A user agent that receives the redirect on a port of this machine.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -15,31 +15,32 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// How long the user may take, unless the settings say.
+/// Default time for the user to sign in.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long one who connects may take to say what they want.
+/// Timeout for a connection to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many are heard at the same time.
+/// Maximum number of concurrent connections.
 const MAX_CONNECTIONS: usize = 32;
 
-/// The wait after a port that cannot be listened to.
+/// Delay after a failed `accept`.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// The longest request that is read.
+/// Maximum size of a request.
 const MAX_REQUEST: usize = 16 * 1024;
 
-/// Where the user comes back to.
+/// The path of the redirect URI.
 const CALLBACK_PATH: &str = "/callback";
 
 type Opener = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
-/// Opens the user's browser, and waits for it on a port of this machine.
+/// Opens the user's browser, and waits for the redirect on a port of this
+/// machine.
 ///
-/// Nobody outside of this machine can reach the port, and whoever comes to it
-/// without knowing the secret of this visit is turned away. It is open only
-/// while a visit lasts.
+/// The port is not reachable from other machines, and requests without the
+/// secret `state` of this sign-in are rejected. It is open only during a
+/// sign-in.
 #[derive(Clone)]
 pub struct Loopback {
     port: u16,
@@ -48,7 +49,8 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// With any port, the browser of the system, and five minutes.
+    /// Creates a user agent with any port, the system's browser, and a timeout
+    /// of five minutes.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -58,22 +60,22 @@ impl Loopback {
         }
     }
 
-    /// Uses this port: for clients that were registered with one.
+    /// Uses this port, for clients that were registered with one.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Gives the user so much time.
+    /// Sets how long the user may take.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Opens pages in another way. The function is given URLs of web pages
-    /// only; it must not hand them to a shell.
+    /// Opens pages with this function. It receives only `http` and `https`
+    /// URLs, and must not pass them to a shell.
     #[must_use]
     pub fn open_with(
         mut self,
@@ -123,7 +125,7 @@ impl UserAgent for Loopback {
             };
             let (listener, port) = binding.await.map_err(|error: io::Error| {
                 AuthError::user(format!(
-                    "there is no port for the user to come back to: {error}"
+                    "failed to open a port for the sign-in redirect: {error}"
                 ))
             })?;
             Ok(Box::new(LoopbackSession {
@@ -135,7 +137,7 @@ impl UserAgent for Loopback {
     }
 }
 
-/// A port that is open until the user comes back.
+/// A port that is open until the user returns.
 struct LoopbackSession {
     listener: TcpListener,
     redirect_uri: String,
@@ -157,11 +159,11 @@ impl AuthorizationSession for LoopbackSession {
         Box::pin(async move {
             let state = state_param(url);
             (self.settings.open)(url)
-                .map_err(|error| AuthError::user(format!("no browser could be opened: {error}")))?;
+                .map_err(|error| AuthError::user(format!("failed to open a browser: {error}")))?;
             let response = timeout(self.settings.timeout, self.wait(state.as_deref()));
             match response.await {
                 Ok(redirect) => Ok(redirect),
-                Err(_) => Err(AuthError::user("the user did not come back in time")),
+                Err(_) => Err(AuthError::user("timed out waiting for the user to sign in")),
             }
         })
     }
@@ -182,7 +184,7 @@ impl LoopbackSession {
                 }
                 accepted = self.listener.accept() => {
                     let Ok((stream, _)) = accepted else {
-                        // Out of descriptors, perhaps, which takes a moment.
+                        // Perhaps out of file descriptors, which passes.
                         tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                         continue;
                     };
@@ -190,8 +192,8 @@ impl LoopbackSession {
                         continue;
                     }
                     let (sender, state) = (sender.clone(), state.map(str::to_owned));
-                    // Browsers connect ahead of time, and others out of
-                    // curiosity; nobody holds up anybody.
+                    // Browsers connect ahead of time, and other programs probe
+                    // ports; no connection delays another.
                     connections.spawn(async move {
                         let handled = timeout(REQUEST_TIMEOUT, handle_connection(stream, state.as_deref())).await;
                         if let Ok(Ok(Some(redirect))) = handled {
@@ -205,8 +207,8 @@ impl LoopbackSession {
     }
 }
 
-/// Reads what a visitor wants, and answers. Gives what they brought, if it is
-/// meant for this visit.
+/// Reads a request and responds. Returns the authorization response, if it
+/// belongs to this sign-in.
 async fn handle_connection(
     mut stream: TcpStream,
     state: Option<&str>,
@@ -235,14 +237,14 @@ async fn handle_connection(
         Some(_) => page("200 OK", "You can close this window and go back."),
         None => page("404 Not Found", "There is nothing here."),
     };
-    // What they brought counts, even if they do not stay for the page.
+    // The response counts even if the browser does not wait for the page.
     let _ = stream.write_all(page.as_bytes()).await;
     let _ = stream.shutdown().await;
     Ok(redirect)
 }
 
-/// Whoever is on this machine may guess as often as they like, and is not told
-/// how close they came.
+/// Compares in constant time: programs on this machine may guess any number of
+/// times.
 fn state_matches(received: Option<&str>, state: Option<&str>) -> bool {
     match (received, state) {
         (Some(received), Some(state)) => constant_time_eq(received, state),
@@ -250,7 +252,7 @@ fn state_matches(received: Option<&str>, state: Option<&str>) -> bool {
     }
 }
 
-/// A page without anything of the visitor's in it.
+/// Renders a page that contains nothing from the request.
 fn page(status: &str, text: &str) -> String {
     let body = format!("<!doctype html><meta charset=utf-8><title>{text}</title><p>{text}</p>\n");
     format!(

@@ -1,4 +1,5 @@
-//! Getting a person to the page where they sign in, and back.
+//! User agents, which send a person to the sign-in page and receive the
+//! redirect.
 
 mod browser;
 mod loopback;
@@ -10,31 +11,31 @@ use crate::transport::BoxFuture;
 pub use loopback::Loopback;
 pub use paste::Paste;
 
-/// Knows how to send the user somewhere.
+/// Sends the user to the authorization server.
 pub trait UserAgent: Send + Sync + 'static {
-    /// Gets ready for the user to come back. `last` is where they came back to
-    /// the last time: a place that is the same again saves a registration.
+    /// Prepares for the user's return. `last_redirect_uri` is the redirect URI
+    /// of the last sign-in: using the same one again saves a registration.
     ///
     /// # Errors
     ///
-    /// Where that cannot be done.
+    /// Returns an error if that is not possible.
     fn prepare<'a>(
         &'a self,
         last_redirect_uri: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>>;
 }
 
-/// One visit of the user's to the authorization server.
+/// One sign-in of the user at the authorization server.
 pub trait AuthorizationSession: Send {
-    /// Where they come back to.
+    /// Returns the redirect URI.
     fn redirect_uri(&self) -> &str;
 
     /// Sends the user to `url`, which is `https` or on this machine, and waits
-    /// for what they bring back.
+    /// for the authorization response.
     ///
     /// # Errors
     ///
-    /// Where they cannot be sent, or do not come back.
+    /// Returns an error if the user cannot be sent there or does not return.
     fn authorize<'a>(
         self: Box<Self>,
         url: &'a str,
@@ -43,7 +44,7 @@ pub trait AuthorizationSession: Send {
         Self: 'a;
 }
 
-/// The `state` in a URL of ours.
+/// Returns the `state` parameter of an authorization URL.
 fn state_param(url: &str) -> Option<String> {
     AuthorizationResponse::parse(url)
         .param("state")

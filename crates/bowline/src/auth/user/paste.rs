@@ -1,4 +1,4 @@
-//! The user carries the answer over by hand.
+//! A user agent for sign-ins that are copied and pasted by hand.
 
 use std::{fmt, sync::Arc};
 
@@ -9,14 +9,14 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Where the browser ends up: nobody listens there, and the user copies the
-/// address.
+/// The address that the browser ends up at: nothing listens there, and the user
+/// copies the address.
 const DEFAULT_REDIRECT_URI: &str = "http://127.0.0.1:8914/callback";
 
 type AskFn = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
 
-/// Shows the user a URL, and takes the address that they end up at, or the code
-/// alone: for machines without a browser.
+/// Shows the user a URL, and reads the address that they end up at, or just the
+/// code: for machines without a browser.
 ///
 /// ```
 /// use bowline::auth::Paste;
@@ -34,8 +34,8 @@ pub struct Paste {
 }
 
 impl Paste {
-    /// Asks by this function: it is given the URL for the user to open, and
-    /// gives what they pasted, or nothing if they will not.
+    /// Creates a user agent from a function that receives the URL to open, and
+    /// returns the pasted string, or `None` if the user declines.
     pub fn new<F, Fut>(ask: F) -> Self
     where
         F: Fn(String) -> Fut + Send + Sync + 'static,
@@ -47,7 +47,7 @@ impl Paste {
         }
     }
 
-    /// Lets the browser end up at this address instead.
+    /// Sets the address that the browser ends up at.
     #[must_use]
     pub fn redirect_uri(mut self, redirect_uri: &str) -> Self {
         redirect_uri.clone_into(&mut self.redirect_uri);
@@ -95,8 +95,8 @@ impl AuthorizationSession for Paste {
     }
 }
 
-/// An address, or a code alone. Such a code says nothing of whom it is from;
-/// but only who has the verifier can use it, and only where it was issued.
+/// Parses an address or just a code. A bare code does not name its issuer; but
+/// it can only be used with the verifier, and only where it was issued.
 fn parse_pasted(pasted: &str, state: &str) -> AuthorizationResponse {
     if ["code=", "error="].iter().any(|name| pasted.contains(name)) {
         AuthorizationResponse::parse(pasted)
