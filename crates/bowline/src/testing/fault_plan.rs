@@ -1,21 +1,21 @@
-//! Which frames of a link come to harm, and how.
+//! Plans of the faults that are injected into a link.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-/// What becomes of the frames of one link. Frames are counted from 0, apart in
-/// each direction.
+/// The faults of one link. Frames are counted from 0, separately in each
+/// direction.
 ///
 /// ```
 /// use bowline::testing::{FaultPlan, ReceiveFault, SendFault};
 ///
-/// // The third frame from the server arrives as half a frame, and the one
-/// // after it is the last thing that is ever heard.
+/// // The third frame from the server is truncated, and the link is cut instead
+/// // of delivering the fifth.
 /// let plan = FaultPlan::new()
-///     .receive(2, ReceiveFault::Truncate)
-///     .receive(4, ReceiveFault::Cut)
-///     .send(0, SendFault::Busy(1));
+///     .on_receive(2, ReceiveFault::Truncate)
+///     .on_receive(4, ReceiveFault::Cut)
+///     .on_send(0, SendFault::Busy(1));
 /// # drop(plan);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,71 +25,71 @@ pub struct FaultPlan {
     pub(super) max_bytes: Option<usize>,
 }
 
-/// What becomes of a frame from the server.
+/// A fault of a frame from the server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ReceiveFault {
-    /// The link dies instead.
+    /// The link goes down instead.
     Cut,
-    /// Neither it nor anything later arrives, and the link lives.
+    /// Neither it nor any later frame arrives, while the link stays up.
     Stall,
     /// These bytes arrive before it, as a frame.
     Garbage(Bytes),
-    /// Its first half arrives.
+    /// Only its first half arrives.
     Truncate,
-    /// It is reported as over the limit, of this size.
+    /// It is reported as oversized, with this size.
     Oversize(usize),
     /// It arrives twice.
     Duplicate,
-    /// It and those that follow, this many in all, arrive in reverse order.
+    /// It and the following frames, this many in all, arrive in reverse order.
     Reverse(usize),
     /// It does not arrive.
     Drop,
 }
 
-/// What becomes of a frame to the server.
+/// A fault of a frame to the server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SendFault {
-    /// The link dies instead.
+    /// The link goes down instead.
     Cut,
-    /// It is handed back as busy, this many times.
+    /// It is returned as busy, this many times.
     Busy(usize),
-    /// It is refused, while the link lives.
+    /// It is refused, while the link stays up.
     Fail,
-    /// It is taken and never delivered.
+    /// It is accepted and never delivered.
     Drop,
 }
 
 impl FaultPlan {
-    /// No harm.
+    /// Creates a plan without faults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Harms the frame from the server that is number `at`.
+    /// Injects a fault into frame number `index` from the server.
     #[must_use]
     pub fn on_receive(mut self, index: usize, fault: ReceiveFault) -> Self {
         self.receive_faults.insert(index, fault);
         self
     }
 
-    /// Harms the frame to the server that is number `at`.
+    /// Injects a fault into frame number `index` to the server.
     #[must_use]
     pub fn on_send(mut self, index: usize, fault: SendFault) -> Self {
         self.send_faults.insert(index, fault);
         self
     }
 
-    /// Hands every frame to the server from number `at` on back as busy: a
-    /// reader that does not keep up, ever.
+    /// Returns every frame to the server from number `index` on as busy: a
+    /// reader that never keeps up.
     #[must_use]
     pub fn busy_from(self, index: usize) -> Self {
         self.on_send(index, SendFault::Busy(usize::MAX))
     }
 
-    /// Lets the link die once this many bytes have passed, in both directions
+    /// Cuts the link once this many bytes have passed, in both directions
     /// together.
     #[must_use]
     pub fn cut_after_bytes(mut self, bytes: usize) -> Self {

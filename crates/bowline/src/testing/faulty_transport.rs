@@ -1,4 +1,4 @@
-//! A transport that harms what passes through it.
+//! A transport that injects faults.
 
 use std::{
     collections::VecDeque,
@@ -16,17 +16,17 @@ use crate::{
     },
 };
 
-/// Wraps a transport and lets its links come to harm, as planned.
+/// Wraps a transport and injects planned faults into its links.
 ///
-/// Links are counted from 0. Those without a plan of their own follow the one
-/// for all, if there is one, and are left alone otherwise.
+/// Links are counted from 0. A link without its own plan follows the plan for
+/// every link, if there is one, and has no faults otherwise.
 ///
 /// ```
 /// use bowline::{testing::{FaultyTransport, FaultPlan, ReceiveFault}, transport::Memory};
 ///
 /// let (transport, server_side) = Memory::new();
 /// let transport = FaultyTransport::new(transport)
-///     .link(0, FaultPlan::new().receive(2, ReceiveFault::Cut));
+///     .on_link(0, FaultPlan::new().on_receive(2, ReceiveFault::Cut));
 /// # drop((transport, server_side));
 /// ```
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct FaultyTransport<T> {
 }
 
 impl<T: Transport> FaultyTransport<T> {
-    /// Does no harm yet.
+    /// Wraps a transport, without any faults yet.
     pub fn new(inner: T) -> Self {
         Self {
             inner,
@@ -48,14 +48,14 @@ impl<T: Transport> FaultyTransport<T> {
         }
     }
 
-    /// Harms the link that is number `at`.
+    /// Sets the plan of link number `index`.
     #[must_use]
     pub fn on_link(mut self, index: usize, plan: FaultPlan) -> Self {
         self.plans.push((index, plan));
         self
     }
 
-    /// Harms every link that has no plan of its own.
+    /// Sets the plan of every link without its own plan.
     #[must_use]
     pub fn on_every_link(mut self, plan: FaultPlan) -> Self {
         self.default_plan = plan;
@@ -98,13 +98,13 @@ struct FaultyLink {
     received: usize,
     sent: usize,
     bytes: usize,
-    /// What arrives before anything else.
+    /// Events that are reported before any others.
     ready_events: VecDeque<LinkEvent>,
-    /// Frames that are held back, and how many are to be.
+    /// Frames that are held back, and how many to hold.
     held_frames: Vec<Bytes>,
     hold_count: usize,
     state: LinkState,
-    /// Who waits for the next event, to be told that the link was cut.
+    /// The task that waits for the next event, woken when the link is cut.
     reader: Option<Waker>,
 }
 
@@ -131,7 +131,7 @@ impl FaultyLink {
         }
     }
 
-    /// Counts bytes; says whether the link survives them.
+    /// Counts bytes; returns whether the link survives them.
     fn count_bytes(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
         let survives = self.plan.max_bytes.is_none_or(|max| self.bytes <= max);
@@ -148,7 +148,7 @@ impl FaultyLink {
         }
     }
 
-    /// What is to be said of a frame that arrived, if anything now.
+    /// Queues the events for a received frame, if any are due now.
     fn receive_frame(&mut self, frame: Bytes) {
         if !self.count_bytes(frame.len()) {
             return;

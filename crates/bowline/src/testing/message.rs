@@ -1,4 +1,4 @@
-//! Messages as the fake server sees and makes them.
+//! Messages as the fake server receives and sends them.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -13,11 +13,11 @@ pub struct ReceivedMessage {
 }
 
 impl ReceivedMessage {
-    /// Reads a frame.
+    /// Parses a frame.
     ///
     /// # Panics
     ///
-    /// Where the client sent something that is not JSON.
+    /// Panics if the client sent invalid JSON.
     pub(crate) fn parse(frame: Bytes) -> Self {
         match serde_json::from_slice(&frame) {
             Ok(json) => Self { frame, json },
@@ -25,65 +25,65 @@ impl ReceivedMessage {
         }
     }
 
-    /// The frame, verbatim.
+    /// Returns the frame, verbatim.
     #[must_use]
     pub fn frame(&self) -> &Bytes {
         &self.frame
     }
 
-    /// The whole message.
+    /// Returns the whole message.
     #[must_use]
     pub fn json(&self) -> &Value {
         &self.json
     }
 
-    /// The id; null where there is none.
+    /// Returns the id; null if there is none.
     #[must_use]
     pub fn id(&self) -> &Value {
         &self.json["id"]
     }
 
-    /// The method of a request or notification; empty for an answer.
+    /// Returns the method of a request or notification; empty for a response.
     #[must_use]
     pub fn method(&self) -> &str {
         self.json["method"].as_str().unwrap_or_default()
     }
 
-    /// The parameters; null where there are none.
+    /// Returns the parameters; null if there are none.
     #[must_use]
     pub fn params(&self) -> &Value {
         &self.json["params"]
     }
 
-    /// The result of an answer; null where it is none.
+    /// Returns the result of a response; null if there is none.
     #[must_use]
     pub fn result(&self) -> &Value {
         &self.json["result"]
     }
 
-    /// The error of a refusal; null where it is none.
+    /// Returns the error of a response; null if there is none.
     #[must_use]
     pub fn error(&self) -> &Value {
         &self.json["error"]
     }
 
-    /// Whether it wants an answer.
+    /// Returns whether it is a request.
     #[must_use]
     pub fn is_request(&self) -> bool {
         !self.method().is_empty() && !self.id().is_null()
     }
 }
 
-/// What a server that runs by itself does with a request.
+/// The response of a server that runs by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FakeResponse {
-    /// It answers.
+    /// Responds with a result.
     Result(Value),
-    /// It refuses.
+    /// Responds with an error.
     Error(ErrorObject),
-    /// It does not answer at all.
+    /// Does not respond.
     Ignore,
-    /// It hangs up.
+    /// Closes the link.
     Close,
 }
 

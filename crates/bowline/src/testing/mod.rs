@@ -1,16 +1,16 @@
-//! What tests need: a server to script, a client that answers by script,
-//! faults to inject, and the contract that every transport keeps.
+//! Testing utilities: a fake server, a client with prepared answers, fault
+//! injection, and the contract that every transport must satisfy.
 //!
 //! - [`FakeServer`] is the other end of a [`Memory`](crate::transport::Memory)
-//!   transport. A test says what it answers, message by message, in any order.
-//! - `TestClient` (with the feature `server`) talks to a server of ours; its
-//!   user and its model answer what the test says.
-//! - [`Faults`] wraps any transport and lets chosen frames come to harm.
-//! - [`contract`] checks whether a transport does what connections rely on.
+//!   transport. A test sends its responses, message by message, in any order.
+//! - `TestClient` (with the feature `server`) calls a Bowline server; the test
+//!   supplies the answers of its user and its model.
+//! - [`FaultyTransport`] wraps any transport and injects faults into chosen
+//!   frames.
+//! - [`contract`] checks that a transport behaves as connections rely on.
 //!
-//! All waits go through tokio's clock, so that tests with
-//! `#[tokio::test(start_paused = true)]` take no time however long the
-//! deadlines and backoffs are.
+//! All waits use tokio's clock, so tests with `#[tokio::test(start_paused =
+//! true)]` take no time, however long the timeouts and backoffs are.
 //!
 //! ```
 //! use bowline::{Client, testing::{FakeServer, ServerProfile}};
@@ -23,10 +23,10 @@
 //! let client = client.unwrap();
 //!
 //! let call = async { client.tools().call("echo", json!({"say": "hi"})).await };
-//! let answer = async {
+//! let respond = async {
 //!     let request = session.expect("tools/call").await;
 //!     assert_eq!(request.params()["arguments"]["say"], "hi");
-//!     session.answer(&request, json!({"content": [{"type": "text", "text": "hi"}]})).await;
+//!     session.respond(&request, json!({"content": [{"type": "text", "text": "hi"}]})).await;
 //! };
 //! let (result, ()) = tokio::join!(call, respond);
 //! assert_eq!(result.unwrap().content[0].as_text(), Some("hi"));

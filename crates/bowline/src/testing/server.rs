@@ -1,4 +1,4 @@
-//! A server that a test scripts.
+//! A fake server that a test controls.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,19 +14,18 @@ use crate::{
     transport::{Memory, MemoryListener},
 };
 
-/// How long a test waits for the client before it gives up. In paused time
-/// this is no time at all; it is longer than anything that a client waits for.
+/// How long a test waits for the client. No time at all if time is paused;
+/// longer than any timeout of a client.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// Everything that clients sent, across links.
+/// All messages that clients sent, across links.
 pub(crate) type MessageLog = Arc<Mutex<Vec<ReceivedMessage>>>;
 
-/// A server in the same process, which does what the test says.
+/// A server in the same process, which the test controls.
 ///
-/// It hears of links through [`accept`](Self::accept), where nothing is said
-/// yet, or through [`session`](Self::session), where the opening is done. What
-/// is not read is not answered: a server that stalls is one that the test
-/// leaves alone.
+/// It receives links through [`accept`](Self::accept), before the handshake, or
+/// through [`session`](Self::session), after it. Messages that the test does
+/// not read are not answered: to stall a server, leave it alone.
 #[derive(Debug)]
 pub struct FakeServer {
     listener: MemoryListener,
@@ -36,7 +35,7 @@ pub struct FakeServer {
 }
 
 impl FakeServer {
-    /// A server of this kind, and the transport that leads to it.
+    /// Creates a server with this profile, and the transport to it.
     #[must_use]
     pub fn new(profile: ServerProfile) -> (Memory, Self) {
         let (transport, listener) = Memory::new();
@@ -49,41 +48,41 @@ impl FakeServer {
         (transport, server)
     }
 
-    /// Sets how long the test waits for a link or a message before it fails:
-    /// an hour, which in paused time passes at once.
+    /// Sets how long the test waits for a link or a message before it fails.
+    /// Default: an hour, which passes at once if time is paused.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// The next link, on which nothing was said yet.
+    /// Accepts the next link, before the handshake.
     ///
     /// # Panics
     ///
-    /// Where none comes.
+    /// Panics if the client does not dial.
     pub async fn accept(&mut self) -> FakeSession {
         match timeout(self.timeout, self.listener.accept()).await {
             Ok(Some(peer)) => FakeSession::new(peer, Arc::clone(&self.transcript), self.timeout),
-            Ok(None) => panic!("the client is gone, where a link was expected"),
+            Ok(None) => panic!("the client was dropped; expected a link"),
             Err(_) => panic!("the client did not dial within {:?}", self.timeout),
         }
     }
 
-    /// The next link, opened as the profile says.
+    /// Accepts the next link and opens it as the profile says.
     ///
     /// # Panics
     ///
-    /// Where none comes, or the client does not open it as it should.
+    /// Panics if the client does not dial, or does not open it as it should.
     pub async fn session(&mut self) -> FakeSession {
         let mut session = self.accept().await;
         session.open(&self.profile).await;
         session
     }
 
-    /// Lets the server run by itself from now on: it takes link after link,
-    /// opens each, and answers requests as told, until the client is gone.
-    /// Spawn it, to run beside the test.
+    /// Runs the server: accepts link after link, opens each, and responds to
+    /// requests with `respond`, until the client is gone. Spawn it to run
+    /// alongside the test.
     pub async fn run(mut self, mut respond: impl FnMut(&ReceivedMessage) -> FakeResponse) {
         while let Some(peer) = self.listener.accept().await {
             let mut session = FakeSession::new(peer, Arc::clone(&self.transcript), self.timeout);
@@ -93,12 +92,13 @@ impl FakeServer {
         }
     }
 
-    /// What kind of server it is from the next link on.
+    /// Sets the profile from the next link on.
     pub fn set_profile(&mut self, profile: ServerProfile) {
         self.profile = profile;
     }
 
-    /// Everything that the client sent and the server read, over all links.
+    /// Returns all messages that the client sent and the server read, over all
+    /// links.
     #[must_use]
     pub fn transcript(&self) -> Vec<ReceivedMessage> {
         self.transcript
@@ -107,7 +107,7 @@ impl FakeServer {
             .clone()
     }
 
-    /// How often the client sent this method.
+    /// Returns how often the client sent this method.
     #[must_use]
     pub fn count(&self, method: &str) -> usize {
         let transcript = self.transcript();
@@ -116,7 +116,7 @@ impl FakeServer {
     }
 }
 
-/// What kind of server it is: how it opens and what it offers.
+/// The kind of a fake server: its revision and its capabilities.
 ///
 /// ```
 /// use bowline::{testing::ServerProfile, Revision};
@@ -134,8 +134,8 @@ pub struct ServerProfile {
 }
 
 impl ServerProfile {
-    /// A server of the newest revision that opens with `initialize`, which
-    /// offers everything.
+    /// A server of the latest revision with an `initialize` handshake and all
+    /// capabilities.
     #[must_use]
     pub fn handshake() -> Self {
         Self {
@@ -151,28 +151,28 @@ impl ServerProfile {
         }
     }
 
-    /// A server of the newest revision that has no handshake, which offers
-    /// everything.
+    /// A server of the latest revision, without a handshake and with all
+    /// capabilities.
     #[must_use]
     pub fn stateless() -> Self {
         Self::handshake().revision(Revision::LATEST)
     }
 
-    /// Speaks this revision, and so opens as its era does.
+    /// Sets the revision, and with it the era.
     #[must_use]
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = revision;
         self
     }
 
-    /// Offers these capabilities and no others.
+    /// Sets the capabilities.
     #[must_use]
     pub fn capabilities(mut self, capabilities: Value) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// Says this about itself.
+    /// Sets the server's instructions.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
@@ -187,7 +187,7 @@ impl ServerProfile {
         self.revision.as_str()
     }
 
-    /// The answer to `initialize`.
+    /// Returns the result of `initialize`.
     pub(crate) fn initialize_result(&self) -> Value {
         let mut result = json!({
             "protocolVersion": self.version(),
@@ -198,7 +198,7 @@ impl ServerProfile {
         result
     }
 
-    /// The answer to `server/discover`.
+    /// Returns the result of `server/discover`.
     pub(crate) fn discover_result(&self) -> Value {
         let mut result = json!({
             "resultType": "complete",

@@ -1,4 +1,4 @@
-//! One link to the fake server, as the test drives it.
+//! One link to the fake server, driven by the test.
 
 use std::{sync::PoisonError, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     transport::MemoryLink,
 };
 
-/// The server's end of one link. Dropping it hangs up.
+/// The server's end of one link. Dropping it closes the link.
 #[derive(Debug)]
 pub struct FakeSession {
     peer: MemoryLink,
@@ -22,7 +22,7 @@ pub struct FakeSession {
     request_count: u64,
 }
 
-/// Reading.
+/// Receiving.
 impl FakeSession {
     pub(crate) fn new(peer: MemoryLink, transcript: MessageLog, timeout: Duration) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl FakeSession {
         }
     }
 
-    /// The next message; `None` once the client has hung up.
+    /// Receives the next message; `None` once the client has closed the link.
     pub async fn recv(&mut self) -> Option<ReceivedMessage> {
         let message = ReceivedMessage::parse(self.peer.recv().await?);
         self.transcript
@@ -44,22 +44,22 @@ impl FakeSession {
         Some(message)
     }
 
-    /// The next message, which must be of this method.
+    /// Receives the next message, which must have this method.
     ///
     /// # Panics
     ///
-    /// Where it is not, or none comes.
+    /// Panics if it has another method, or none arrives.
     pub async fn expect(&mut self, method: &str) -> ReceivedMessage {
         let message = self.recv_or_panic(method).await;
         assert_eq!(message.method(), method, "in {}", message.json());
         message
     }
 
-    /// The next message of this method; others are passed over.
+    /// Receives the next message with this method, skipping others.
     ///
     /// # Panics
     ///
-    /// Where none comes.
+    /// Panics if none arrives.
     pub async fn find(&mut self, method: &str) -> ReceivedMessage {
         loop {
             let message = self.recv_or_panic(method).await;
@@ -69,31 +69,31 @@ impl FakeSession {
         }
     }
 
-    /// The client's answer to what [`ask`](Self::ask) asked. Messages of other
-    /// kinds are passed over.
+    /// Receives the client's response to a [`request`](Self::request), skipping
+    /// other messages.
     ///
     /// # Panics
     ///
-    /// Where none comes.
+    /// Panics if none arrives.
     pub async fn response_to(&mut self, id: &Value) -> ReceivedMessage {
         loop {
-            let message = self.recv_or_panic("an answer").await;
+            let message = self.recv_or_panic("a response").await;
             if message.method().is_empty() && message.id() == id {
                 return message;
             }
         }
     }
 
-    /// Waits for the client to hang up, and passes over what it still says.
+    /// Waits for the client to close the link, skipping its messages.
     ///
     /// # Panics
     ///
-    /// Where it does not hang up.
+    /// Panics if it does not close the link.
     pub async fn wait_closed(&mut self) {
         let max_wait = self.timeout;
         let end = async { while self.recv().await.is_some() {} };
         if timeout(max_wait, end).await.is_err() {
-            panic!("the client did not hang up within {max_wait:?}");
+            panic!("the client did not close the link within {max_wait:?}");
         }
     }
 
@@ -101,9 +101,9 @@ impl FakeSession {
         let max_wait = self.timeout;
         match timeout(max_wait, self.recv()).await {
             Ok(Some(message)) => message,
-            Ok(None) => panic!("the client hung up, where {expected} was expected"),
+            Ok(None) => panic!("the client closed the link; expected {expected}"),
             Err(_) => {
-                panic!("the client was silent for {max_wait:?}, where {expected} was expected")
+                panic!("the client sent nothing for {max_wait:?}; expected {expected}")
             }
         }
     }
@@ -115,13 +115,16 @@ impl FakeSession {
     ///
     /// # Panics
     ///
-    /// Where the client does not open it as it should.
+    /// Panics if the client does not open it as it should.
     pub async fn open(&mut self, profile: &ServerProfile) {
         let opened = self.try_open(profile).await;
-        assert!(opened, "the client hung up before the session was open");
+        assert!(
+            opened,
+            "the client closed the link before the session was open"
+        );
     }
 
-    /// Opens the session; says whether the client stayed for it.
+    /// Opens the session; returns whether the client kept the link open.
     pub(crate) async fn try_open(&mut self, profile: &ServerProfile) -> bool {
         self.stateless = profile.is_stateless();
         while let Some(message) = self.recv().await {
@@ -137,13 +140,16 @@ impl FakeSession {
                 ("initialize", false) => self.respond(&message, profile.initialize_result()).await,
                 ("initialize", true) => self.respond_error(&message, unsupported(profile)).await,
                 ("notifications/initialized", false) => return true,
-                _ => panic!("the client opens with {}", message.json()),
+                _ => panic!(
+                    "unexpected first message from the client: {}",
+                    message.json()
+                ),
             }
         }
         false
     }
 
-    /// Answers requests as told, until the client hangs up.
+    /// Responds to requests with `respond`, until the client closes the link.
     pub async fn serve(&mut self, respond: &mut impl FnMut(&ReceivedMessage) -> FakeResponse) {
         while let Some(message) = self.recv().await {
             if !message.is_request() {
@@ -159,10 +165,10 @@ impl FakeSession {
     }
 }
 
-/// Saying.
+/// Sending.
 impl FakeSession {
-    /// Answers a request. In the stateless era the result is marked complete,
-    /// unless it says what it is.
+    /// Responds to a request. In the stateless era the result is marked
+    /// complete, unless it has a result type.
     pub async fn respond(&mut self, request: &ReceivedMessage, mut result: Value) {
         if self.stateless && result.is_object() && result["resultType"].is_null() {
             result["resultType"] = json!("complete");
@@ -171,14 +177,14 @@ impl FakeSession {
         self.send(response).await;
     }
 
-    /// Refuses a request.
+    /// Responds to a request with an error.
     pub async fn respond_error(&mut self, request: &ReceivedMessage, error: ErrorObject) {
         self.send(json!({"jsonrpc": "2.0", "id": request.id(), "error": error}))
             .await;
     }
 
-    /// Ends a round of a request with questions: requests without their
-    /// envelopes, by key, as the stateless era asks.
+    /// Ends a round of a request with questions: requests without envelopes, by
+    /// key, as in the stateless era.
     pub async fn require_input(
         &mut self,
         request: &ReceivedMessage,
@@ -197,10 +203,14 @@ impl FakeSession {
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if it did not.
     pub async fn progress(&mut self, request: &ReceivedMessage, done: f64, total: f64) {
         let token = &request.params()["_meta"]["progressToken"];
-        assert!(!token.is_null(), "no progress wanted: {}", request.json());
+        assert!(
+            !token.is_null(),
+            "the request has no progress token: {}",
+            request.json()
+        );
         let params = json!({"progressToken": token, "progress": done, "total": total});
         self.notify("notifications/progress", params).await;
     }
@@ -211,8 +221,8 @@ impl FakeSession {
             .await;
     }
 
-    /// Asks the client something, as servers of the handshake era may. Gives
-    /// the id, for [`response_to`](Self::reply_to).
+    /// Sends a request to the client, as servers of the handshake era may.
+    /// Returns the id, for [`response_to`](Self::response_to).
     pub async fn request(&mut self, method: &str, params: Value) -> Value {
         self.request_count += 1;
         let id = json!(format!("ask-{}", self.request_count));
@@ -228,11 +238,11 @@ impl FakeSession {
 
     /// Sends any bytes, as one frame.
     pub async fn send_raw(&mut self, frame: impl Into<Bytes>) {
-        // A client that is gone is for the test to notice by reading.
+        // The test notices a closed link when it reads.
         self.peer.send_frame(frame.into()).await;
     }
 
-    /// Hangs up.
+    /// Closes the link.
     pub fn close(self) {}
 }
 

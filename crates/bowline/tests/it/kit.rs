@@ -187,7 +187,7 @@ async fn a_server_runs_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-#[should_panic(expected = "where tools/call was expected")]
+#[should_panic(expected = "expected tools/call")]
 async fn a_client_that_is_silent_fails_the_test_instead_of_hanging_it() {
     let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let _client = Client::builder().connect_in_background(transport);

@@ -64,7 +64,10 @@ impl Resolve for FilteringResolver {
 
 impl std::fmt::Display for AddressBlocked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a URL used for authorization resolves to a non-public address (see `allow_private_networks`)")
+        f.write_str(
+            "a URL used for authorization resolves to a non-public address \
+             (see `allow_private_networks`)",
+        )
     }
 }
 

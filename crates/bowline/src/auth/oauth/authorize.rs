@@ -22,7 +22,10 @@ impl AuthContext {
         key: Option<&Arc<DpopKey>>,
     ) -> Result<(RegisteredClient, Tokens), AuthError> {
         let user = self.settings.user_agent.as_ref().ok_or_else(|| {
-            AuthError::user("the server requires a user to sign in, and no user agent is configured (see `OAuth::user_agent`)")
+            AuthError::user(
+                "the server requires a user to sign in, and no user agent is configured \
+                 (see `OAuth::user_agent`)",
+            )
         })?;
         // Check the endpoint before involving the user.
         let endpoint = discovery.server.authorization_endpoint()?;

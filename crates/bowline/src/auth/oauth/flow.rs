@@ -166,7 +166,8 @@ impl AuthContext {
         };
         let (registered, tokens) = granted?;
         if challenge.dpop_required && !tokens.is_dpop_bound() {
-            let reason = "the server requires DPoP-bound tokens, which its authorization server does not issue";
+            let reason = "the server requires DPoP-bound tokens, which its authorization server \
+                          does not issue";
             return Err(AuthError::new(AuthErrorKind::Rejected, reason));
         }
         let mut active = self.active_tokens(tokens, key.as_ref(), TokenOrigin::Granted);

@@ -106,7 +106,8 @@ impl AuthContext {
                 })
             }
             _ => Err(no_client_id(
-                "the authorization server does not support dynamic registration; configure a client id",
+                "the authorization server does not support dynamic registration; \
+                 configure a client id",
             )),
         }
     }

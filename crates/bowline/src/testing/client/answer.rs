@@ -1,4 +1,4 @@
-//! What the user and the model answer in a test.
+//! The answers of the user and the model in a test.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ use crate::proto::{
     },
 };
 
-/// What the user does with a question. [`accept`], [`decline`], [`cancel`],
-/// [`confirmed`] and [`visited`] make one.
+/// The user's answer to a question. Created by [`accept`], [`decline`],
+/// [`cancel`], [`confirm`] and [`accept_url`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserAnswer {
     action: ElicitAction,
@@ -20,35 +20,36 @@ pub struct UserAnswer {
     unchecked: bool,
 }
 
-/// The user fills the form in like this.
+/// The user submits the form with this content.
 ///
 /// # Panics
 ///
-/// Where the content cannot be written as JSON.
+/// Panics if the content cannot be serialized as JSON.
 #[must_use]
 pub fn accept(content: impl Serialize) -> UserAnswer {
     UserAnswer::new(ElicitAction::Accept, Some(to_json(&content)))
 }
 
-/// The user says no.
+/// The user declines.
 #[must_use]
 pub fn decline() -> UserAnswer {
     UserAnswer::new(ElicitAction::Decline, None)
 }
 
-/// The user goes away without an answer.
+/// The user dismisses the question without an answer.
 #[must_use]
 pub fn cancel() -> UserAnswer {
     UserAnswer::new(ElicitAction::Cancel, None)
 }
 
-/// The user says yes to [`Conversation::confirm`](crate::server::Conversation::confirm).
+/// The user confirms a
+/// [`Conversation::confirm`](crate::server::Conversation::confirm).
 #[must_use]
 pub fn confirm() -> UserAnswer {
     accept(json!({"confirmed": true}))
 }
 
-/// The user agrees to visit the page.
+/// The user agrees to open the page.
 #[must_use]
 pub fn accept_url() -> UserAnswer {
     UserAnswer::new(ElicitAction::Accept, None)
@@ -63,19 +64,19 @@ impl UserAnswer {
         }
     }
 
-    /// Sends the answer even if the form does not allow it. Without this, a
-    /// wrong answer is a mistake of the test and never reaches the server.
+    /// Sends the answer even if the form does not allow it. Without this, an
+    /// invalid answer is an error in the test and never reaches the server.
     #[must_use]
     pub fn unchecked(mut self) -> Self {
         self.unchecked = true;
         self
     }
 
-    /// The answer as it is sent.
+    /// Converts the answer to the result that is sent.
     ///
     /// # Errors
     ///
-    /// Where it is not one to this question.
+    /// Returns an error if it is not a valid answer to this question.
     pub(super) fn to_result(&self, question: &ElicitParams) -> Result<ElicitResult, DecodeError> {
         if !self.unchecked {
             self.check(question)?;
@@ -93,7 +94,7 @@ impl UserAnswer {
             (Some(form), Some(content)) => form.check(content),
             (Some(form), None) => form.check(&json!({})),
             (None, Some(_)) => {
-                let reason = "a page to visit is not filled in; `visited()` agrees to go there";
+                let reason = "a URL question has no form to submit; use `accept_url()`";
                 Err(DecodeError::new("", reason))
             }
             (None, None) => Ok(()),
@@ -101,31 +102,32 @@ impl UserAnswer {
     }
 }
 
-/// What a model writes. A text becomes one by itself.
+/// The model's answer. Strings convert into it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelAnswer(ModelAnswerKind);
 
 #[derive(Clone, Debug, PartialEq)]
 enum ModelAnswerKind {
     Message(Box<CreateMessageResult>),
-    /// In the way that the question asks for.
+    /// In the form that the question asks for.
     Structured(Value),
     Refused(ErrorObject),
 }
 
 impl ModelAnswer {
-    /// A structured answer, in the way in which it is asked for: as the
-    /// arguments of the only tool that the model is given, else as JSON text.
+    /// Creates a structured answer, in the form that is asked for: as the
+    /// arguments of the only tool that the model is given, or else as JSON
+    /// text.
     ///
     /// # Panics
     ///
-    /// Where the value cannot be written as JSON.
+    /// Panics if the value cannot be serialized as JSON.
     #[must_use]
     pub fn structured(value: impl Serialize) -> Self {
         Self(ModelAnswerKind::Structured(to_json(&value)))
     }
 
-    /// The model asks for these tools: names and arguments.
+    /// The model calls these tools: names and arguments.
     #[must_use]
     pub fn tool_calls<N: Into<String>>(calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         let block = |(at, (name, input)): (usize, (N, Value))| {
@@ -136,7 +138,7 @@ impl ModelAnswer {
         message_result(blocks, StopReason::ToolUse).into()
     }
 
-    /// There is no answer: the user or the client does not allow it.
+    /// No answer: the user or the client does not allow it.
     #[must_use]
     pub fn refused(reason: impl Into<String>) -> Self {
         Self(ModelAnswerKind::Refused(ErrorObject::new(
@@ -190,7 +192,7 @@ fn message_result(content: impl Into<SamplingContent>, reason: StopReason) -> Cr
 fn to_json<T: Serialize>(value: &T) -> Value {
     match serde_json::to_value(value) {
         Ok(value) => value,
-        Err(error) => panic!("the answer cannot be written as JSON: {error}"),
+        Err(error) => panic!("the answer cannot be serialized as JSON: {error}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The answers that a test has ready.
+//! The prepared answers of a test.
 
 use std::{
     any::Any,
@@ -21,7 +21,7 @@ use crate::proto::{
 /// Computes the answers that are not queued.
 type Compute<Q, A> = Arc<dyn Fn(&Q) -> A + Send + Sync>;
 
-/// The answers, and the first mistake that was made with them.
+/// The answers, and the first error in using them.
 #[derive(Default)]
 pub(super) struct AnswerQueues {
     inner: Mutex<Inner>,
@@ -41,7 +41,7 @@ struct AnswerQueue<Q, A> {
     compute: Option<Compute<Q, A>>,
 }
 
-/// Filling it.
+/// Adding answers.
 impl AnswerQueues {
     pub(super) fn queue_elicit(&self, answer: UserAnswer) {
         self.lock().elicit.ready.push_back(answer);
@@ -59,7 +59,7 @@ impl AnswerQueues {
         self.lock().sample.compute = Some(compute);
     }
 
-    /// Forgets what is queued, and the mistake.
+    /// Removes the queued answers and the error.
     pub(super) fn clear(&self) {
         let mut inner = self.lock();
         inner.elicit.ready.clear();
@@ -67,7 +67,7 @@ impl AnswerQueues {
         inner.error = None;
     }
 
-    /// Whether everything was asked for.
+    /// Checks that all queued answers were used.
     pub(super) fn check_all_used(&self) -> Result<(), TestError> {
         let mut inner = self.lock();
         if let Some(error) = inner.error.take() {
@@ -81,18 +81,18 @@ impl AnswerQueues {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that holds the lock can panic halfway.
+        // No code that holds the lock can panic halfway.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Answering.
 impl AnswerQueues {
-    /// What the user answers.
+    /// Returns the user's answer.
     ///
     /// # Errors
     ///
-    /// Where there is no answer, or a wrong one.
+    /// Returns an error if there is no answer or it is invalid.
     pub(super) fn elicit(&self, question: &ElicitParams) -> Result<ElicitResult, TestError> {
         let server_question = || ServerQuestion::new(question.clone().into());
         let next = self.lock().elicit.next_answer();
@@ -105,11 +105,11 @@ impl AnswerQueues {
             })
     }
 
-    /// What the model answers, or how it refuses.
+    /// Returns the model's answer, or its refusal.
     ///
     /// # Errors
     ///
-    /// Where there is no answer.
+    /// Returns an error if there is no answer.
     pub(super) fn sample(
         &self,
         question: &CreateMessageParams,
@@ -120,11 +120,11 @@ impl AnswerQueues {
         Ok(answer.to_result(question))
     }
 
-    /// The answer to any question, as it travels.
+    /// Returns the answer to any question, as it is sent.
     ///
     /// # Errors
     ///
-    /// Where there is none, or a wrong one.
+    /// Returns an error if there is no answer or it is invalid.
     pub(super) fn answer(
         &self,
         question: &InputRequest,
@@ -143,15 +143,15 @@ impl AnswerQueues {
         })
     }
 
-    /// Takes note of a mistake. The call that it belongs to is given up, so
-    /// that nobody goes on with an answer that the test did not give.
+    /// Records an error. The call that it belongs to is cancelled, so nothing
+    /// continues with an answer that the test did not give.
     pub(super) async fn fail<T>(&self, error: TestError) -> T {
         self.lock().error.get_or_insert(error);
         self.failed.notify_one();
         std::future::pending().await
     }
 
-    /// Waits for a mistake.
+    /// Waits for an error.
     pub(super) async fn wait_error(&self) -> TestError {
         loop {
             let notified = self.failed.notified();
@@ -163,7 +163,7 @@ impl AnswerQueues {
     }
 }
 
-/// Where one answer comes from.
+/// The source of an answer.
 enum NextAnswer<Q, A> {
     Ready(A),
     Compute(Compute<Q, A>),
@@ -189,7 +189,8 @@ impl<Q, A> NextAnswer<Q, A> {
         match self {
             Self::Ready(answer) => Ok(answer),
             Self::Missing => Err(TestError::Unanswered(server_question())),
-            // It may assert something, on a task where nobody would notice.
+            // It may panic in an assertion, on a task where that would go
+            // unnoticed.
             Self::Compute(compute) => {
                 catch_unwind(AssertUnwindSafe(|| compute(question))).map_err(|panic| {
                     TestError::Panicked {
@@ -214,7 +215,7 @@ impl<Q, A> Default for AnswerQueue<Q, A> {
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let message = panic.downcast_ref::<String>().map(String::as_str);
     let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
-    message.unwrap_or("it did not say why").to_owned()
+    message.unwrap_or("the panic has no message").to_owned()
 }
 
 fn encode<T: serde::Serialize>(answer: &T) -> Result<RawJson, ErrorObject> {

@@ -1,4 +1,4 @@
-//! Calling what a server offers, until it ends or the test made a mistake.
+//! Calls of a test client, which end early if the test makes an error.
 
 use std::future::{Future, IntoFuture as _};
 
@@ -15,15 +15,15 @@ use crate::{
 };
 
 impl TestClient {
-    /// Calls a tool. A structured result must be what the tool publishes.
+    /// Calls a tool. A structured result must match the tool's output schema.
     ///
     /// # Panics
     ///
-    /// Where the arguments cannot be written as JSON.
+    /// Panics if the arguments cannot be serialized as JSON.
     pub async fn call(&self, tool: &str, arguments: impl Serialize) -> CallOutcome {
         let arguments = match RawJson::encode(&arguments) {
             Ok(arguments) => arguments,
-            Err(error) => panic!("the arguments cannot be written as JSON: {error}"),
+            Err(error) => panic!("the arguments cannot be serialized as JSON: {error}"),
         };
         let start = self.recorder.position();
         let result = self.try_call(tool, &arguments).await;
@@ -54,7 +54,8 @@ impl TestClient {
     ///
     /// # Errors
     ///
-    /// Where the server refuses, or asks what the test does not answer.
+    /// Returns an error if the server refuses, or asks a question without a
+    /// prepared answer.
     pub async fn read(&self, uri: &str) -> Result<ReadResourceResult, TestError> {
         let connected = self.connected().await?;
         let call = connected.clients[0].resources().read(uri);
@@ -66,7 +67,8 @@ impl TestClient {
     ///
     /// # Errors
     ///
-    /// Where the server refuses, or asks what the test does not answer.
+    /// Returns an error if the server refuses, or asks a question without a
+    /// prepared answer.
     pub async fn prompt<K: Into<String>, V: Into<String>>(
         &self,
         name: &str,
@@ -78,23 +80,23 @@ impl TestClient {
             .await
     }
 
-    /// The client itself, for all else that clients do.
+    /// Returns the underlying client, for everything else that clients do.
     ///
     /// # Errors
     ///
-    /// Where it does not connect.
+    /// Returns an error if it fails to connect.
     pub async fn client(&self) -> Result<&Client, TestError> {
         Ok(&self.connected().await?.clients[0])
     }
 
-    /// Gives a call the time that it has, and asks for progress.
+    /// Sets the timeout of a call and requests progress.
     pub(super) fn with_call_options<'a, R: ResultObject>(&self, call: Call<'a, R>) -> Call<'a, R> {
-        // The record sees it on its way; nobody else listens.
+        // The recorder sees the notifications; nothing else receives them.
         let (progress, _) = progress_channel();
         call.timeout(self.settings.timeout).on_progress(progress)
     }
 
-    /// The end of a call, unless the test made a mistake before it.
+    /// Returns the outcome of a call, or the test's error if that comes first.
     async fn or_test_error<T>(
         &self,
         call: impl Future<Output = Result<T, crate::Error>>,

@@ -10,7 +10,7 @@ use crate::{
     proto::model::LogLevel,
 };
 
-/// The connections: one to each node that is used.
+/// The connections, one to each node that is used.
 pub(super) struct Connected {
     pub(super) clients: Vec<Client>,
     pub(super) published: PublishedTools,

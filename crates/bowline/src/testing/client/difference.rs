@@ -1,4 +1,4 @@
-//! Whether one scenario went the same way in several revisions.
+//! Comparison of one scenario across several revisions.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use crate::proto::{
     revision::{Era, Revision},
 };
 
-/// What differs, for people; `None` where nothing does.
+/// Describes the differences; `None` if there are none.
 pub(super) fn describe_differences(outcomes: &[(Revision, CallOutcome)]) -> Option<String> {
     let (oldest, _) = outcomes.first()?;
-    // What all of them can say is what the oldest can.
+    // Compare what the oldest revision can express.
     let dialect = &oldest.rules().dialect;
     let is_parallel = |(_, outcome): &(Revision, CallOutcome)| outcome.transcript().is_parallel();
     let in_order = !outcomes.iter().any(is_parallel);
@@ -37,14 +37,14 @@ pub(super) fn describe_differences(outcomes: &[(Revision, CallOutcome)]) -> Opti
     Some(out)
 }
 
-/// What is compared.
+/// The compared parts of an outcome.
 #[derive(PartialEq)]
 struct Summary {
     outcome: String,
     questions: Vec<AskedQuestion>,
 }
 
-/// One question: as it is shown, and as it is compared.
+/// One question: as displayed, and as compared.
 #[derive(PartialEq)]
 struct AskedQuestion {
     display: String,
@@ -86,7 +86,7 @@ impl Summary {
     }
 }
 
-/// How it ended, in words that do not depend on how a revision says it.
+/// Describes the outcome independently of the revision.
 fn describe_outcome(outcome: &CallOutcome, dialect: &Dialect) -> String {
     let result = match (outcome.result(), outcome.error()) {
         (Some(result), _) => result,
@@ -112,7 +112,7 @@ fn describe_error(error: &TestError, dialect: &Dialect) -> String {
     if lacks_capability || error.reason() == Some(Reason::CapabilityNotSupported) {
         return MISSING_CAPABILITY.to_owned();
     }
-    // Older revisions do not let the model know of arguments that do not fit.
+    // Older revisions do not report invalid arguments to the model.
     if server_error.code == code::INVALID_PARAMS
         && server_error.message.starts_with("Invalid arguments")
     {
@@ -122,7 +122,7 @@ fn describe_error(error: &TestError, dialect: &Dialect) -> String {
     format!("error {server_error}")
 }
 
-/// A result without what only the protocol needs.
+/// Returns a result without its protocol fields.
 fn without_protocol_fields(result: &CallToolResult, dialect: &Dialect) -> Value {
     let mut result = result.clone();
     result.adapt(dialect);

@@ -1,4 +1,4 @@
-//! What goes wrong in a test with a test client.
+//! The errors of a test client.
 
 use std::{error::Error as StdError, fmt};
 
@@ -8,53 +8,53 @@ use crate::{
     proto::{Reason, model::DecodeError},
 };
 
-/// Why a call came to no result that can be looked at.
+/// Why a call has no usable result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TestError {
-    /// The server asked something for which there is no answer.
+    /// The server asked a question for which no answer is left.
     Unanswered(ServerQuestion),
-    /// The answer that the test has is not one to this question.
+    /// The prepared answer is not valid for this question.
     InvalidAnswer {
         /// The question.
         question: ServerQuestion,
-        /// What is wrong with the answer.
+        /// The problem with the answer.
         reason: DecodeError,
     },
-    /// The function that answers panicked.
+    /// The function that computes answers panicked.
     Panicked {
-        /// The question that it was asked.
+        /// The question it was called with.
         question: ServerQuestion,
-        /// What it said.
+        /// The panic message.
         reason: String,
     },
-    /// There are answers that nobody asked for.
+    /// Some queued answers were not used.
     UnusedAnswers {
-        /// How many of the user's.
+        /// Number of the user's answers.
         elicit: usize,
-        /// How many of the model's.
+        /// Number of the model's answers.
         sample: usize,
     },
-    /// The result is not what the tool publishes.
+    /// The result does not match the tool's output schema.
     InvalidOutput {
         /// The tool.
         tool: String,
-        /// What is wrong with it.
+        /// The mismatch.
         reason: String,
     },
-    /// The call asked in more rounds than clients go along with.
+    /// The call asked questions in more rounds than clients allow.
     TooManyRounds {
-        /// How many those are.
+        /// The maximum number of rounds.
         limit: u32,
     },
-    /// The same scenario went differently, depending on the revision.
+    /// The same scenario differs between revisions.
     RevisionsDiffer(String),
-    /// The server refused, or did not answer.
+    /// The server refused, or did not respond.
     Client(client::Error),
 }
 
 impl TestError {
-    /// The refusal of the server's, or why there is no answer.
+    /// Returns the client error, if the server refused or did not respond.
     #[must_use]
     pub fn as_client(&self) -> Option<&client::Error> {
         match self {
@@ -63,7 +63,8 @@ impl TestError {
         }
     }
 
-    /// What happened, where the server refused or did not answer.
+    /// Returns the reason of the client error, if the server refused or did not
+    /// respond.
     #[must_use]
     pub fn reason(&self) -> Option<Reason> {
         self.as_client().map(client::Error::reason)
@@ -81,21 +82,24 @@ impl fmt::Display for TestError {
         match self {
             Self::Unanswered(question) => write!(f, "no answer is left for {question}"),
             Self::InvalidAnswer { question, reason } => {
-                write!(f, "this is no answer to {question}: {reason}")
+                write!(f, "invalid answer to {question}: {reason}")
             }
             Self::Panicked { question, reason } => {
                 write!(f, "the answer to {question} panicked: {reason}")
             }
             Self::UnusedAnswers { elicit, sample } => write!(
                 f,
-                "nobody asked for all answers; left are {elicit} of the user's and {sample} of \
-                 the model's"
+                "not all queued answers were used: {elicit} of the user and {sample} of the model \
+                 are left"
             ),
             Self::InvalidOutput { tool, reason } => {
-                write!(f, "the result of {tool} is not what it publishes: {reason}")
+                write!(
+                    f,
+                    "the result of {tool} does not match its output schema: {reason}"
+                )
             }
             Self::TooManyRounds { limit } => {
-                write!(f, "there are still questions after {limit} rounds")
+                write!(f, "the server still asks questions after {limit} rounds")
             }
             Self::RevisionsDiffer(difference) => {
                 write!(f, "the revisions differ\n{difference}")

@@ -1,9 +1,9 @@
-//! A client for tests of servers, whose user and model answer by script.
+//! A client for tests of servers, with prepared answers of its user and model.
 //!
-//! [`TestClient`] talks to a service in the same process, over the protocol
-//! itself. [`TestClients`] runs one scenario in several revisions and compares.
-//! Below them, `script` holds the answers, `tap` and `record` write down what
-//! passes, and `rounds` makes calls where the protocol keeps no state.
+//! [`TestClient`] calls a service in the same process, over the real protocol.
+//! [`TestClients`] runs one scenario in several revisions and compares. Below
+//! them, `answer_queues` holds the answers, `recorded_transport` and `recorder`
+//! write the transcript, and `rounds` makes calls in the stateless era.
 
 mod answer;
 mod answer_queues;

@@ -1,18 +1,18 @@
-//! The services that a test talks to, whatever their state is.
+//! The services that a test calls, whatever the type of their state.
 
 use std::{fmt, sync::Arc};
 
 use crate::{server::Service, transport::Memory};
 
-/// One service, or several nodes of one. A [`Service`] becomes one by itself,
-/// and so do two of them.
+/// One service, or several nodes of one. A [`Service`] or a pair of services
+/// converts into it.
 #[derive(Clone)]
 pub struct Nodes(Vec<DialFn>);
 
 type DialFn = Arc<dyn Fn() -> Memory + Send + Sync>;
 
 impl Nodes {
-    /// A transport to each.
+    /// Returns a transport to each node.
     pub(super) fn dial(&self) -> impl Iterator<Item = Memory> {
         self.0.iter().map(|dial| dial())
     }

@@ -1,4 +1,4 @@
-//! How a call in a test ended, and what must hold of it.
+//! The outcome of a call in a test, with assertions.
 
 use std::fmt;
 
@@ -8,67 +8,68 @@ use serde_json::Value;
 use super::{TestError, Transcript};
 use crate::proto::model::CallToolResult;
 
-/// How a call of a tool ended. Each assertion panics with all that was said
-/// in the call.
-#[must_use = "an outcome that nobody looks at may be a failure"]
+/// The outcome of a tool call. Each assertion panics with the transcript of the
+/// call.
+#[must_use = "an unused outcome may be a failure"]
 #[derive(Debug)]
 pub struct CallOutcome {
     result: Result<CallToolResult, TestError>,
     transcript: Transcript,
 }
 
-/// Looking at it.
+/// Access.
 impl CallOutcome {
     pub(super) fn new(result: Result<CallToolResult, TestError>, transcript: Transcript) -> Self {
         Self { result, transcript }
     }
 
-    /// The result, if there is one; it may say that the tool failed.
+    /// Returns the result, if there is one; it may be a tool error.
     #[must_use]
     pub fn result(&self) -> Option<&CallToolResult> {
         self.result.as_ref().ok()
     }
 
-    /// Why there is no result.
+    /// Returns why there is no result.
     #[must_use]
     pub fn error(&self) -> Option<&TestError> {
         self.result.as_ref().err()
     }
 
-    /// The result, or why there is none.
+    /// Converts the outcome into a result.
     ///
     /// # Errors
     ///
-    /// Where there is none.
+    /// Returns an error if there is no result.
     pub fn into_result(self) -> Result<CallToolResult, TestError> {
         self.result
     }
 
-    /// What was said in this call.
+    /// Returns the transcript of this call.
     #[must_use]
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 }
 
-/// What must hold.
+/// Assertions.
 impl CallOutcome {
-    /// The text of a tool that succeeded.
+    /// Returns the text of a successful tool call.
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if the call was not successful.
     #[must_use]
     #[track_caller]
     pub fn text(&self) -> String {
         self.success("a result").all_text()
     }
 
-    /// The structured result of a tool that succeeded.
+    /// Returns the structured result of a successful tool call.
     ///
     /// # Panics
     ///
-    /// Where it did not, or returned nothing of this shape.
+    /// Panics if the call was not successful, or the result is not of this
+    /// type.
     #[must_use]
     #[track_caller]
     pub fn structured<T: DeserializeOwned>(&self) -> T {
@@ -82,11 +83,11 @@ impl CallOutcome {
         }
     }
 
-    /// The tool succeeded with exactly this text.
+    /// Asserts that the tool succeeded with exactly this text.
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if it did not.
     #[track_caller]
     pub fn assert_text(&self, text: &str) -> &Self {
         let expected = format!("the text {text:?}");
@@ -96,29 +97,30 @@ impl CallOutcome {
         self
     }
 
-    /// The tool succeeded with a text that has this in it.
+    /// Asserts that the tool succeeded with a text that contains this
+    /// substring.
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if it did not.
     #[track_caller]
     pub fn assert_contains(&self, substring: &str) -> &Self {
-        let expected = format!("a text with {substring:?}");
+        let expected = format!("a text that contains {substring:?}");
         if !self.success(&expected).all_text().contains(substring) {
             self.fail(expected);
         }
         self
     }
 
-    /// The tool succeeded with exactly this structured result.
+    /// Asserts that the tool succeeded with exactly this structured result.
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if it did not.
     #[track_caller]
     pub fn assert_structured(&self, value: impl Serialize) -> &Self {
         let Ok(expected) = serde_json::to_value(value) else {
-            panic!("what is expected cannot be written as JSON");
+            panic!("the expected value cannot be serialized as JSON");
         };
         if self.structured::<Value>() != expected {
             self.fail(format_args!("the structured result {expected}"));
@@ -126,30 +128,31 @@ impl CallOutcome {
         self
     }
 
-    /// The tool failed, and told the model something that has this in it.
+    /// Asserts that the tool failed with an error for the model that contains
+    /// this substring.
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if it did not.
     #[track_caller]
     pub fn assert_tool_error(&self, substring: &str) -> &Self {
         match &self.result {
             Ok(result) if result.is_failure() && result.all_text().contains(substring) => self,
-            _ => self.fail(format_args!("a failure with {substring:?}")),
+            _ => self.fail(format_args!("a tool error that contains {substring:?}")),
         }
     }
 
-    /// The server refused the call, with this code.
+    /// Asserts that the server refused the call with this code.
     ///
     /// # Panics
     ///
-    /// Where it did not.
+    /// Panics if it did not.
     #[track_caller]
     pub fn assert_error_code(&self, code: i64) -> &Self {
         let error = self.error().and_then(TestError::as_client);
         match error.and_then(crate::client::Error::server_error) {
             Some(error) if error.code == code => self,
-            _ => self.fail(format_args!("a refusal with code {code}")),
+            _ => self.fail(format_args!("an error with code {code}")),
         }
     }
 
@@ -167,7 +170,7 @@ impl CallOutcome {
     }
 }
 
-/// How it ended, in one line.
+/// The outcome in one line.
 impl fmt::Display for CallOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.result {

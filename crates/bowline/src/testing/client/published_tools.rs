@@ -1,4 +1,4 @@
-//! Whether structured results are what tools publish.
+//! Validation of structured results against published output schemas.
 
 use tokio::sync::Mutex;
 
@@ -12,16 +12,16 @@ use crate::{
     server::schema::Validator,
 };
 
-/// The tools that a server publishes, as far as they were looked at.
+/// The tools that a server publishes, as far as they were listed.
 #[derive(Default)]
 pub(super) struct PublishedTools(Mutex<Vec<Tool>>);
 
 impl PublishedTools {
-    /// Checks what a tool returned. A tool that failed may return anything.
+    /// Checks the result of a tool. A failed tool may return anything.
     ///
     /// # Errors
     ///
-    /// Where it is not what the tool publishes.
+    /// Returns an error if it does not match the tool's output schema.
     pub(super) async fn check(
         &self,
         client: &Client,
@@ -39,7 +39,7 @@ impl PublishedTools {
             reason,
         };
         let Some(value) = &result.structured_content else {
-            return Err(invalid("there is no structured content".to_owned()));
+            return Err(invalid("the structured content is missing".to_owned()));
         };
         let schema = schema
             .decode()
@@ -59,7 +59,7 @@ impl PublishedTools {
         let mut tools = self.0.lock().await;
         let find = |tools: &[Tool]| tools.iter().find(|tool| tool.name == name).cloned();
         if find(&tools).is_none() {
-            // Tools may have come since.
+            // Tools may have been added since.
             *tools = client.tools().list().await?;
         }
         Ok(find(&tools).and_then(|tool| tool.output_schema))

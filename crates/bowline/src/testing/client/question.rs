@@ -1,4 +1,4 @@
-//! A question of the server's, as a test looks at it.
+//! A question of the server, as seen by a test.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::proto::model::{
     Adapt as _, CreateMessageParams, Dialect, ElicitParams, InputKind, InputRequest, SamplingBlock,
 };
 
-/// Something that the server asked.
+/// A question that the server asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerQuestion {
     request: InputRequest,
@@ -16,7 +16,7 @@ pub struct ServerQuestion {
 
 impl ServerQuestion {
     pub(super) fn new(mut request: InputRequest) -> Self {
-        // What travels beside a question differs from call to call.
+        // `_meta` differs from call to call.
         match &mut request.kind {
             InputKind::Elicit(params) => {
                 params.meta = None;
@@ -29,14 +29,14 @@ impl ServerQuestion {
         Self { request }
     }
 
-    /// The question itself, without what travelled beside it.
+    /// Returns the question itself, without its metadata.
     #[must_use]
     pub fn request(&self) -> &InputRequest {
         &self.request
     }
 
-    /// What the user or the model is told: the message of a form, the last
-    /// words of a conversation with a model. Nothing for roots.
+    /// Returns the text for the user or the model: the message of a form, or
+    /// the last message of a sampling request. Empty for roots.
     #[must_use]
     pub fn message(&self) -> &str {
         match &self.request.kind {
@@ -46,7 +46,7 @@ impl ServerQuestion {
         }
     }
 
-    /// The form, the page or the prompt: what there is to answer.
+    /// Returns the parameters, if it is an elicitation.
     #[must_use]
     pub fn as_elicit(&self) -> Option<&ElicitParams> {
         match &self.request.kind {
@@ -55,7 +55,7 @@ impl ServerQuestion {
         }
     }
 
-    /// What a model is asked.
+    /// Returns the parameters, if it is a sampling request.
     #[must_use]
     pub fn as_sample(&self) -> Option<&CreateMessageParams> {
         match &self.request.kind {
@@ -64,7 +64,7 @@ impl ServerQuestion {
         }
     }
 
-    /// The question as a revision with this dialect would have it, for
+    /// Returns the question as a revision with this dialect writes it, for
     /// comparisons between revisions.
     pub(super) fn in_dialect(&self, dialect: &Dialect) -> Value {
         let mut request = self.request.clone();

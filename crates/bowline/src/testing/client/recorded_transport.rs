@@ -1,4 +1,4 @@
-//! A transport that lets a record see every frame.
+//! A transport that passes every frame to a recorder.
 
 use std::{
     sync::Arc,
@@ -14,12 +14,11 @@ use crate::{
     },
 };
 
-/// A transport whose frames are written down as they pass, in the order in
-/// which they pass.
+/// A transport whose frames are recorded in order.
 pub(super) struct RecordedTransport {
     pub(super) inner: Memory,
     pub(super) recorder: Arc<TranscriptRecorder>,
-    /// Which node it leads to.
+    /// The node it connects to.
     pub(super) node: usize,
 }
 

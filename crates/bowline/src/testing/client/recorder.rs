@@ -1,4 +1,4 @@
-//! Writes a transcript from the frames that pass by.
+//! Writes a transcript from recorded frames.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ use crate::proto::{
     },
 };
 
-/// The calls that a test makes; what else is sent keeps the connection going.
+/// The calls that a test makes; other requests maintain the connection.
 const CALLS: [&str; 3] = [
     method::TOOLS_CALL,
     method::PROMPTS_GET,
@@ -33,28 +33,28 @@ pub(super) struct TranscriptRecorder {
 #[derive(Default)]
 struct Inner {
     entries: Vec<TranscriptEntry>,
-    /// Calls under way, by link and id.
+    /// Pending calls, by link and id.
     calls: Vec<(usize, String)>,
-    /// Questions of a live server that are open, by id, with their methods.
+    /// Open questions in the handshake era: methods by id.
     open_questions: HashMap<String, String>,
-    /// Questions of rounds that ended, by the state to bring back.
+    /// Questions of past rounds, by the state to return.
     rounds: HashMap<String, InputRequests>,
     muted: bool,
 }
 
 impl TranscriptRecorder {
-    /// All that was said so far.
+    /// Returns the whole transcript so far.
     pub(super) fn transcript(&self) -> Transcript {
         self.since(0)
     }
 
-    /// What was said since then.
+    /// Returns the transcript from a position on.
     pub(super) fn since(&self, start: usize) -> Transcript {
         let inner = self.lock();
         Transcript::new(inner.entries.get(start..).unwrap_or_default().to_vec())
     }
 
-    /// A place to look back to.
+    /// Returns the current position.
     pub(super) fn position(&self) -> usize {
         self.lock().entries.len()
     }
@@ -63,19 +63,19 @@ impl TranscriptRecorder {
         self.lock().entries.clear();
     }
 
-    /// Writes nothing while a round is only repeated.
+    /// Stops recording while a round is only repeated.
     pub(super) fn set_muted(&self, muted: bool) {
         self.lock().muted = muted;
     }
 
-    /// A frame went to the server.
+    /// Records a frame to the server.
     pub(super) fn record_sent(&self, link: usize, frame: &[u8]) {
         if let Ok(message) = serde_json::from_slice(frame) {
             self.lock().record_sent(link, message);
         }
     }
 
-    /// A frame came from the server.
+    /// Records a frame from the server.
     pub(super) fn record_received(&self, link: usize, frame: &[u8]) {
         if let Ok(message) = serde_json::from_slice(frame) {
             self.lock().record_received(link, message);
@@ -83,12 +83,12 @@ impl TranscriptRecorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that holds the lock can panic halfway.
+        // No code that holds the lock can panic halfway.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A message, as far as a transcript looks at it.
+/// A message, as far as a transcript needs it.
 #[derive(Deserialize)]
 struct RawMessage {
     id: Option<RawJson>,
@@ -98,7 +98,7 @@ struct RawMessage {
     error: Option<ErrorObject>,
 }
 
-/// What calls and notifications say, all in one.
+/// The parameters of all calls and notifications.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct RawParams {
@@ -120,7 +120,7 @@ impl RawMessage {
         params.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// The id as text, which its type is part of.
+    /// Returns the id as a string that includes its type.
     fn id(&self) -> Option<String> {
         self.id.as_ref().map(|id| id.get().to_owned())
     }
@@ -158,7 +158,7 @@ impl Inner {
         }
     }
 
-    /// The answers of a round, in the order of its questions.
+    /// Records the answers of a round, in the order of its questions.
     fn record_answers(&mut self, state: &str, answers: Option<&InputResponses>) {
         let questions = self.rounds.get(state).cloned().unwrap_or_default();
         for (key, question) in questions.iter() {
@@ -232,8 +232,8 @@ impl Inner {
     }
 }
 
-/// A question that came as a request, without its envelope. Other requests of
-/// the server's are none.
+/// Parses a question that arrived as a request. Returns `None` for other
+/// requests.
 fn parse_question(method: &str, params: Option<&RawJson>) -> Option<InputRequest> {
     let kind = match method {
         method::ELICITATION_CREATE => InputKind::Elicit(params?.decode().ok()?),
@@ -252,7 +252,7 @@ fn call_entry(method: &str, params: RawParams) -> TranscriptEntry {
     }
 }
 
-/// A result without what only the protocol needs.
+/// Returns a result without its protocol fields.
 fn without_protocol_fields(result: &RawJson) -> Value {
     let mut result: Value = result.decode().unwrap_or_default();
     if let Some(members) = result.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Calls where the protocol keeps no state: round by round, as the test wants.
+//! Calls in the stateless era: round by round, as the test configures them.
 
 use super::{TestClient, TestError, connect::Connected};
 use crate::{
@@ -11,15 +11,15 @@ use crate::{
 };
 
 impl TestClient {
-    /// Makes a call, answers its questions, and sends it again with the
-    /// answers, until it is done. Each request goes to the next node.
+    /// Makes a call, answers its questions, and repeats it with the answers
+    /// until it completes. Each request is sent to the next node.
     pub(super) async fn call_by_rounds(
         &self,
         connected: &Connected,
         tool: &str,
         arguments: &RawJson,
     ) -> Result<CallToolResult, TestError> {
-        // Rounds that go on for ever are a fault of the server's; clients stop.
+        // Endless rounds are a server bug; clients stop at this limit.
         let limit = Config::new("", "").max_input_rounds;
         let mut nodes = connected.clients.iter().cycle();
         let mut next = || nodes.next().unwrap_or(&connected.clients[0]);
@@ -34,7 +34,7 @@ impl TestClient {
                 self.recorder.set_muted(true);
                 let repeated = self.resume_once(next(), &suspended, &answers).await;
                 self.recorder.set_muted(false);
-                // What a client does not see, it does not mind.
+                // The client never sees the first result.
                 drop(repeated);
             }
             outcome = self.resume_once(next(), &suspended, &answers).await?;
@@ -60,7 +60,7 @@ impl TestClient {
         Ok(call.suspend_on_input().await?)
     }
 
-    /// The answers to all questions of a round, in their order.
+    /// Returns the answers to all questions of a round, in order.
     fn answers_to(&self, questions: &InputRequests) -> Result<InputResponses, TestError> {
         let roots = self.settings.roots.as_deref().unwrap_or_default();
         let mut answers = InputResponses::default();
@@ -69,7 +69,7 @@ impl TestClient {
                 Ok(answer) => {
                     answers.insert(key.to_owned(), answer);
                 }
-                // A refusal has no words here: the client gives the call up.
+                // A round cannot carry a refusal: the client cancels the call.
                 Err(_) => {
                     let failure = Failure::InputNotProvided;
                     return Err(Error::failed(method::TOOLS_CALL, failure).into());

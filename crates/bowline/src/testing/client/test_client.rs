@@ -1,4 +1,4 @@
-//! The client itself: what it is told before it calls, and what it knows after.
+//! The test client: its settings, answers and transcript.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -16,13 +16,13 @@ use crate::{
     server::{Server, Service, Tool},
 };
 
-/// A client that a test of a server talks through. Its user and its model
-/// answer what the test says.
+/// A client for tests of servers, with prepared answers of its user and its
+/// model.
 ///
-/// It is the real client over a link in memory, so that the real protocol runs:
-/// arguments are checked, questions are encoded, and on revisions without
-/// sessions every question ends a round. The newest revision is spoken unless
-/// [`revision`](Self::revision) says otherwise.
+/// It is the real client over an in-memory link, so the real protocol runs:
+/// arguments are validated, questions are encoded, and in the stateless era
+/// every question ends a round. Uses the latest revision unless
+/// [`revision`](Self::revision) sets another one.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -47,17 +47,17 @@ use crate::{
 ///         Ok(format!("row {}", seat.row))
 ///     });
 ///
-/// let client = TestClient::of_tool(tool).elicit(accept(json!({"row": 7})));
+/// let client = TestClient::for_tool(tool).elicit(accept(json!({"row": 7})));
 /// client.call("seat", json!({})).await.assert_text("row 7");
 /// assert_eq!(client.transcript().asked(), ["Where?"]);
-/// client.assert_done();
+/// client.assert_all_used();
 /// # }
 /// # });
 /// ```
 ///
-/// Where several questions are open at once, answers are taken in the order in
+/// If several questions are open at once, answers are used in the order in
 /// which the questions are asked, as long as the runtime has one thread, as
-/// that of `#[tokio::test]` has. Time may be paused.
+/// with `#[tokio::test]`. Time may be paused.
 pub struct TestClient {
     pub(super) nodes: Nodes,
     pub(super) settings: Settings,
@@ -66,7 +66,7 @@ pub struct TestClient {
     pub(super) connected: OnceCell<Connected>,
 }
 
-/// What the client is and can do.
+/// The settings and capabilities of the client.
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) revision: Revision,
@@ -80,9 +80,9 @@ pub(super) struct Settings {
     pub(super) repetitions: usize,
 }
 
-/// Beginning.
+/// Constructors.
 impl TestClient {
-    /// A client of this service, or of two nodes of one.
+    /// Creates a client of this service, or of two nodes of one.
     #[must_use]
     pub fn new(nodes: impl Into<Nodes>) -> Self {
         Self {
@@ -103,11 +103,11 @@ impl TestClient {
         }
     }
 
-    /// A client of this server.
+    /// Creates a client of this server.
     ///
     /// # Panics
     ///
-    /// Where the server cannot be built.
+    /// Panics if the server cannot be built.
     #[must_use]
     #[track_caller]
     pub fn for_server<S: Send + Sync + 'static>(server: Server<S>) -> Self {
@@ -117,46 +117,47 @@ impl TestClient {
         }
     }
 
-    /// A client of a server that has this tool and nothing else.
+    /// Creates a client of a server that has only this tool.
     ///
     /// # Panics
     ///
-    /// Where the tool cannot be served.
+    /// Panics if the tool cannot be served.
     #[must_use]
     #[track_caller]
     pub fn for_tool(tool: Tool) -> Self {
         Self::for_tool_with_state(tool, ())
     }
 
-    /// As [`of_tool`](Self::of_tool), for a tool that needs a state.
+    /// Like [`for_tool`](Self::for_tool), for a tool that needs a state.
     ///
     /// # Panics
     ///
-    /// Where the tool cannot be served.
+    /// Panics if the tool cannot be served.
     #[must_use]
     #[track_caller]
     pub fn for_tool_with_state<S: Send + Sync + 'static>(tool: Tool<S>, state: S) -> Self {
         Self::for_server(Server::new("test", "1.0.0").state(state).tool(tool))
     }
 
-    /// A client of two nodes that share keys and stores. Where the protocol
-    /// keeps no state, each round goes to the other one; where it does, a
+    /// Creates a client of two nodes that share keys and stores. In the
+    /// stateless era, rounds alternate between them; in the handshake era, a
     /// session stays with the first.
     #[must_use]
     pub fn on_two_nodes<S: Send + Sync + 'static>(a: Service<S>, b: Service<S>) -> Self {
         Self::new((a, b))
     }
 
-    /// Runs a scenario in every revision in which servers can ask users, each
-    /// with services of its own, and compares: where questions are asked while
-    /// the call is open, and where the call is repeated with the answers.
+    /// Runs a scenario in every revision in which servers can ask questions,
+    /// each with its own services, and compares: questions during an open call
+    /// in the handshake era, and repeated calls with answers in the stateless
+    /// era.
     #[must_use]
     pub fn in_all_revisions<N: Into<Nodes>>(services: impl FnMut() -> N) -> TestClients {
         let can_ask = |revision: &Revision| revision.rules().dialect.elicitation.form;
         TestClients::new(Revision::ALL.into_iter().filter(can_ask), services)
     }
 
-    /// As [`both_ways`](Self::both_ways), in these revisions.
+    /// Like [`in_all_revisions`](Self::in_all_revisions), in these revisions.
     #[must_use]
     pub fn in_revisions<N: Into<Nodes>>(
         revisions: impl IntoIterator<Item = Revision>,
@@ -166,9 +167,9 @@ impl TestClient {
     }
 }
 
-/// What the user and the model answer.
+/// Answers of the user and the model.
 impl TestClient {
-    /// Queues an answer of the user's. Answers are given in this order, and a
+    /// Queues an answer of the user. Answers are used in this order, and a
     /// question for which none is left is an error.
     #[must_use]
     pub fn elicit(self, answer: UserAnswer) -> Self {
@@ -186,7 +187,7 @@ impl TestClient {
         self
     }
 
-    /// Queues an answer of the model's: a text, or any [`ModelAnswer`].
+    /// Queues an answer of the model: a string, or any [`ModelAnswer`].
     #[must_use]
     pub fn sample(self, answer: impl Into<ModelAnswer>) -> Self {
         self.answers.queue_sample(answer.into());
@@ -204,8 +205,8 @@ impl TestClient {
         self
     }
 
-    /// The places that the client works in. Without this it has no roots, and
-    /// does not say that it could have.
+    /// Sets the roots of the client. Without this it has no roots, and does not
+    /// declare the capability.
     #[must_use]
     pub fn roots<U: Into<String>>(self, uris: impl IntoIterator<Item = U>) -> Self {
         let roots = uris.into_iter().map(Root::new).collect();
@@ -213,63 +214,62 @@ impl TestClient {
     }
 }
 
-/// What the client is.
+/// Settings and capabilities.
 impl TestClient {
-    /// The revision to speak; the newest unless given.
+    /// Sets the protocol revision. Default: the latest.
     #[must_use]
     pub fn revision(self, revision: Revision) -> Self {
         self.update_settings(|settings| settings.revision = revision)
     }
 
-    /// The client cannot ask its user anything.
+    /// Disables elicitation.
     #[must_use]
     pub fn without_elicitation(self) -> Self {
         self.update_settings(|settings| settings.elicitation = false)
     }
 
-    /// The client cannot send its user to a page.
+    /// Disables URL elicitation.
     #[must_use]
     pub fn without_url_elicitation(self) -> Self {
         self.update_settings(|settings| settings.url_elicitation = false)
     }
 
-    /// The client's model cannot be given tools.
+    /// Disables tools in sampling requests.
     #[must_use]
     pub fn without_sampling_tools(self) -> Self {
         self.update_settings(|settings| settings.sampling_tools = false)
     }
 
-    /// The client has no model.
+    /// Disables sampling.
     #[must_use]
     pub fn without_sampling(self) -> Self {
         self.update_settings(|settings| settings.sampling = false)
     }
 
-    /// How long a call may take: 30 seconds, as with any client.
+    /// Sets the timeout of calls. Default: 30 seconds, as with any client.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         self.update_settings(|settings| settings.timeout = timeout)
     }
 
-    /// Sends every round that brings answers twice and takes the second
-    /// result, as a client does whose first one got lost. What a server does
-    /// once must not happen twice.
+    /// Sends every round that carries answers twice and uses the second result,
+    /// like a client that lost the first response. Side effects of the server
+    /// must not happen twice.
     ///
-    /// The round that begins a call is sent once: without a state that a server
-    /// gave out, a second one is another call. Nor is anything repeated where
-    /// the protocol keeps sessions.
+    /// The first round of a call is sent once: without a state from the server,
+    /// a second one is another call. Nothing is repeated in the handshake era.
     #[must_use]
     pub fn duplicate_rounds(self) -> Self {
         self.repeat_rounds(2)
     }
 
-    /// As [`duplicate_rounds`](Self::each_round_twice), this many times.
+    /// Like [`duplicate_rounds`](Self::duplicate_rounds), this many times.
     #[must_use]
     pub fn repeat_rounds(self, times: usize) -> Self {
         self.update_settings(|settings| settings.repetitions = times.max(1))
     }
 
-    /// Changes a setting. What was connected before is not any more.
+    /// Changes a setting. Existing connections are dropped.
     fn update_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self.connected = OnceCell::new();
@@ -277,28 +277,28 @@ impl TestClient {
     }
 }
 
-/// Looking back.
+/// Inspection.
 impl TestClient {
-    /// All that was said so far, in order.
+    /// Returns the whole transcript so far.
     #[must_use]
     pub fn transcript(&self) -> Transcript {
         self.recorder.transcript()
     }
 
-    /// Whether all queued answers were asked for.
+    /// Checks that all queued answers were used.
     ///
     /// # Errors
     ///
-    /// Where some are left.
+    /// Returns an error if some are left.
     pub fn check_all_used(&self) -> Result<(), TestError> {
         self.answers.check_all_used()
     }
 
-    /// All queued answers were asked for.
+    /// Asserts that all queued answers were used.
     ///
     /// # Panics
     ///
-    /// Where some are left.
+    /// Panics if some are left.
     #[track_caller]
     pub fn assert_all_used(&self) {
         if let Err(error) = self.check_all_used() {
@@ -306,7 +306,7 @@ impl TestClient {
         }
     }
 
-    /// Forgets the queued answers and the transcript. Functions that compute
+    /// Removes the queued answers and the transcript. Functions that compute
     /// answers stay, and so does the connection.
     pub fn reset(&self) {
         self.answers.clear();

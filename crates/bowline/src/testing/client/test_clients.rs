@@ -1,4 +1,4 @@
-//! One scenario in several revisions, which must go the same way in all.
+//! One scenario in several revisions, which must have the same outcome in all.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,16 +11,16 @@ use crate::proto::{
     revision::Revision,
 };
 
-/// Clients of the same kind of service, one for each of several revisions;
-/// [`TestClient::both_ways`] makes them.
+/// Clients of the same service, one for each of several revisions; created by
+/// [`TestClient::in_all_revisions`].
 ///
-/// Each has services of its own and a copy of all answers. A call is made by
-/// all of them, one after the other, and how it ends and what is asked must be
-/// the same. Questions are compared in their order, unless some are asked
-/// together. What a revision cannot say is left out of the comparison.
+/// Each has its own services and a copy of all answers. A call is made by all
+/// of them in turn, and its outcome and questions must be the same. Questions
+/// are compared in order, unless some are asked at the same time. Whatever a
+/// revision cannot express is left out of the comparison.
 ///
-/// Not compared are log messages and progress, which a handler sends again when
-/// it is replayed.
+/// Log messages and progress are not compared, since a handler sends them again
+/// when it is replayed.
 #[derive(Debug)]
 pub struct TestClients {
     clients: Vec<TestClient>,
@@ -37,7 +37,7 @@ impl TestClients {
         }
     }
 
-    /// The clients, the oldest revision first.
+    /// Returns the clients, the oldest revision first.
     #[must_use]
     pub fn clients(&self) -> &[TestClient] {
         &self.clients
@@ -52,7 +52,7 @@ impl TestClients {
     }
 }
 
-/// As with [`TestClient`].
+/// As for [`TestClient`].
 impl TestClients {
     /// See [`TestClient::elicit`].
     #[must_use]
@@ -125,19 +125,19 @@ impl TestClients {
     }
 }
 
-/// Calling, and looking back.
+/// Calls and inspection.
 impl TestClients {
-    /// Calls a tool in every revision. Where the calls differ, that is the
-    /// outcome; else it is that of the newest revision.
+    /// Calls a tool in every revision. The outcome is an error if the calls
+    /// differ, or else that of the latest revision.
     ///
     /// # Panics
     ///
-    /// Where there is no revision at all, or the arguments cannot be written
-    /// as JSON.
+    /// Panics if there is no revision at all, or the arguments cannot be
+    /// serialized as JSON.
     pub async fn call(&self, tool: &str, arguments: impl Serialize) -> CallOutcome {
         let arguments = match RawJson::encode(&arguments) {
             Ok(arguments) => arguments,
-            Err(error) => panic!("the arguments cannot be written as JSON: {error}"),
+            Err(error) => panic!("the arguments cannot be serialized as JSON: {error}"),
         };
         let mut outcomes = Vec::new();
         for client in &self.clients {
@@ -157,20 +157,20 @@ impl TestClients {
         }
     }
 
-    /// Whether all queued answers were asked for, in every revision.
+    /// Checks that all queued answers were used in every revision.
     ///
     /// # Errors
     ///
-    /// Where some are left.
+    /// Returns an error if some are left.
     pub fn check_all_used(&self) -> Result<(), TestError> {
         self.clients.iter().try_for_each(TestClient::check_all_used)
     }
 
-    /// All queued answers were asked for, in every revision.
+    /// Asserts that all queued answers were used in every revision.
     ///
     /// # Panics
     ///
-    /// Where some are left.
+    /// Panics if some are left.
     #[track_caller]
     pub fn assert_all_used(&self) {
         for client in &self.clients {
@@ -178,7 +178,7 @@ impl TestClients {
         }
     }
 
-    /// Forgets the queued answers and the transcripts.
+    /// Removes the queued answers and the transcripts.
     pub fn reset(&self) {
         for client in &self.clients {
             client.reset();

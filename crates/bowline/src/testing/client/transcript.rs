@@ -1,4 +1,4 @@
-//! What was said between a test client and a server.
+//! The transcript of the messages between a test client and a server.
 
 use std::fmt;
 
@@ -7,17 +7,18 @@ use serde_json::Value;
 use super::ServerQuestion;
 use crate::proto::jsonrpc::ErrorObject;
 
-/// All that was said, in order: what the test called, what the server asked,
-/// the answers, log messages, progress, and how it ended.
+/// The messages in order: calls, questions, answers, log messages, progress,
+/// and results.
 ///
-/// It is the same for the same conversation, live or by replay, as far as the
-/// conversation itself is: handlers that run again log again.
+/// The same conversation has the same transcript in the handshake and the
+/// stateless era, as far as the conversation itself is the same: handlers that
+/// are replayed log again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
     entries: Vec<TranscriptEntry>,
 }
 
-/// Something that was said.
+/// An entry of a [`Transcript`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TranscriptEntry {
@@ -25,12 +26,12 @@ pub enum TranscriptEntry {
     Called {
         /// The method, such as `tools/call`.
         method: String,
-        /// What was called: the name of a tool or prompt, a URI.
+        /// The name of the tool or prompt, or a URI.
         name: String,
-        /// The arguments; null where there are none.
+        /// The arguments; null if there are none.
         arguments: Value,
     },
-    /// The server asked something.
+    /// The server asked a question.
     Asked(ServerQuestion),
     /// The test client answered.
     Answered {
@@ -43,23 +44,23 @@ pub enum TranscriptEntry {
     Refused {
         /// The method of the question.
         method: String,
-        /// Why.
+        /// The reason.
         error: ErrorObject,
     },
-    /// The server logged something.
+    /// The server sent a log message.
     Logged {
-        /// How bad it is.
+        /// The log level.
         level: String,
-        /// What it logged.
+        /// The logged data.
         data: Value,
     },
-    /// The server said how far it is.
+    /// The server reported progress.
     Progressed {
-        /// How far.
+        /// The progress value.
         progress: Value,
-        /// Of how much; null where that is not known.
+        /// The total; null if unknown.
         total: Value,
-        /// What it said; empty where it said nothing.
+        /// The progress message; empty if there is none.
         message: String,
     },
     /// A call ended with a result.
@@ -73,13 +74,13 @@ impl Transcript {
         Self { entries }
     }
 
-    /// All of it, in order.
+    /// Returns all entries, in order.
     #[must_use]
     pub fn entries(&self) -> &[TranscriptEntry] {
         &self.entries
     }
 
-    /// What the server asked, in order.
+    /// Returns the questions of the server, in order.
     pub fn questions(&self) -> impl Iterator<Item = &ServerQuestion> {
         self.entries.iter().filter_map(|entry| match entry {
             TranscriptEntry::Asked(question) => Some(question),
@@ -87,7 +88,7 @@ impl Transcript {
         })
     }
 
-    /// What the user and the model were told by each question, in order.
+    /// Returns the message of each question, in order.
     ///
     /// ```
     /// # fn example(client: &bowline::testing::TestClient) {
@@ -99,7 +100,7 @@ impl Transcript {
         self.questions().map(ServerQuestion::message).collect()
     }
 
-    /// What the server logged, in order.
+    /// Returns the logged data, in order.
     #[must_use]
     pub fn logged(&self) -> Vec<&Value> {
         let logged = self.entries.iter().filter_map(|entry| match entry {
@@ -109,7 +110,7 @@ impl Transcript {
         logged.collect()
     }
 
-    /// Whether a question was asked while another was open.
+    /// Returns whether a question was asked while another was open.
     pub(super) fn is_parallel(&self) -> bool {
         let mut open = 0;
         self.entries.iter().any(|entry| {
@@ -123,7 +124,7 @@ impl Transcript {
     }
 }
 
-/// One line for each entry.
+/// One line per entry.
 impl fmt::Display for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.entries {

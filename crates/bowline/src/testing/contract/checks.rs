@@ -1,4 +1,4 @@
-//! The checks, one for each clause of the contract.
+//! The checks of the transport contract.
 
 use std::{future::Future, pin::pin, task::Poll};
 
@@ -11,22 +11,22 @@ use super::{
 };
 use crate::transport::{Link, LinkEvent, SendError, Transport};
 
-/// How many small frames are many.
+/// Number of small frames in a check.
 const MANY_FRAMES: usize = 10_000;
-/// By when a link whose other end does not read must have said that it is
-/// busy.
+/// Number of bytes after which a link must be busy if its other end does not
+/// read.
 const MAX_BUFFERED: usize = 256 * 1024 * 1024;
 
-/// A transport says where it leads, for people.
+/// A transport describes its peer.
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// Panics if it does not.
 pub fn transport_describes_itself<T: Transport, F: PeerListener>((transport, _far): (T, F)) {
     let description = transport.describe();
     assert!(
         !description.trim().is_empty(),
-        "a transport says where it leads"
+        "`describe` returns an empty string"
     );
 }
 
@@ -34,7 +34,7 @@ pub fn transport_describes_itself<T: Transport, F: PeerListener>((transport, _fa
 ///
 /// # Panics
 ///
-/// Where they do not.
+/// Panics if they do not.
 pub async fn frames_arrive_whole_and_in_order<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -66,11 +66,11 @@ pub async fn frames_arrive_whole_and_in_order<T: Transport, F: PeerListener>(
     join!(returned, arriving);
 }
 
-/// Frames as large as allowed arrive, in both directions.
+/// Frames of the maximum size arrive, in both directions.
 ///
 /// # Panics
 ///
-/// Where they do not.
+/// Panics if they do not.
 pub async fn large_frames_arrive<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -83,12 +83,12 @@ pub async fn large_frames_arrive<T: Transport, F: PeerListener>(
     assert!(arrived == large, "from the peer");
 }
 
-/// A frame over the limit is reported: as such, or handed up whole for the
-/// connection to refuse. The link does not hang over it.
+/// A frame over the limit is reported: as such, or delivered whole for the
+/// connection to refuse. The link does not hang.
 ///
 /// # Panics
 ///
-/// Where it is not reported.
+/// Panics if it is not reported.
 pub async fn oversize_is_reported<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -96,22 +96,22 @@ pub async fn oversize_is_reported<T: Transport, F: PeerListener>(
     let size = MAX_FRAME + 1;
     let sending = peer.send(frame_with_size(size));
     let mut sending = pin!(sending);
-    // The peer may be left with bytes that nobody reads any more.
+    // The peer may be left with bytes that are no longer read.
     let reported = tokio::select! {
         biased;
         reported = next_event(&mut link) => reported,
         () = &mut sending => next_event(&mut link).await,
     };
     match reported {
-        LinkEvent::Frame(frame) => assert_eq!(frame.len(), size, "the frame was cut"),
+        LinkEvent::Frame(frame) => assert_eq!(frame.len(), size, "the frame was truncated"),
         LinkEvent::OversizedFrame { size: seen, prefix } => {
-            assert!(seen > MAX_FRAME, "{seen} bytes are not over {MAX_FRAME}");
+            assert!(seen > MAX_FRAME, "{seen} bytes do not exceed {MAX_FRAME}");
             assert!(
                 frame_with_size(size).starts_with(&prefix),
                 "not its first bytes"
             );
         }
-        other => panic!("a frame over the limit became {other:?}"),
+        other => panic!("expected an oversized frame, got {other:?}"),
     }
 }
 
@@ -119,7 +119,7 @@ pub async fn oversize_is_reported<T: Transport, F: PeerListener>(
 ///
 /// # Panics
 ///
-/// Where one is lost, or comes out of its order.
+/// Panics if a frame is lost or out of order.
 pub async fn many_small_frames_arrive<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -128,7 +128,7 @@ pub async fn many_small_frames_arrive<T: Transport, F: PeerListener>(
         for number in 0..MANY_FRAMES {
             send(&mut link, &numbered_frame(number)).await;
             if number % 100 == 0 {
-                // Both ends are on one task, and each needs its turns.
+                // Both ends run on one task, and both need to make progress.
                 tokio::task::yield_now().await;
             }
         }
@@ -153,12 +153,12 @@ pub async fn many_small_frames_arrive<T: Transport, F: PeerListener>(
     join!(sending, returned);
 }
 
-/// A link whose other end does not read says that it is busy before it holds
-/// too much, hands the frame back as it was, and goes on when it is read.
+/// A link whose other end does not read becomes busy before it holds too much,
+/// returns the frame unchanged, and continues when it is read.
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// Panics if it does not.
 pub async fn backpressure_hands_back_and_drains<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -170,10 +170,13 @@ pub async fn backpressure_hands_back_and_drains<T: Transport, F: PeerListener>(
         match try_send(&mut link, &next) {
             Ok(()) => accepted += 1,
             Err(SendError::Busy(returned)) => break (next, returned),
-            Err(error) => panic!("a slow reader is no reason for {error:?}"),
+            Err(error) => panic!("a slow reader must not cause {error:?}"),
         }
         let held = accepted * padded_frame(0).len();
-        assert!(held < MAX_BUFFERED, "{held} bytes are held, and no end");
+        assert!(
+            held < MAX_BUFFERED,
+            "{held} bytes are queued, and the link is not busy"
+        );
     };
     assert_eq!(refused.0, refused.1, "the frame that is handed back");
     for number in 0..accepted {
@@ -193,12 +196,12 @@ pub async fn backpressure_hands_back_and_drains<T: Transport, F: PeerListener>(
     );
 }
 
-/// When the other end goes, what it sent before arrives; then the link says
-/// that it is down and why, and refuses frames.
+/// When the other end closes, its frames still arrive; then the link goes down
+/// with a reason, and refuses frames.
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// Panics if it does not.
 pub async fn peer_close_is_reported<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -216,20 +219,20 @@ pub async fn peer_close_is_reported<T: Transport, F: PeerListener>(
     }
     match next_event(&mut link).await {
         LinkEvent::Down(cause) => assert!(!cause.to_string().is_empty(), "it has a cause"),
-        other => panic!("the end of the link became {other:?}"),
+        other => panic!("expected the link to go down, got {other:?}"),
     }
     match try_send(&mut link, &numbered_frame(0)) {
         Err(SendError::Failed(_)) => {}
-        other => panic!("a frame after the end became {other:?}"),
+        other => panic!("expected a frame to be refused, got {other:?}"),
     }
     link.close();
 }
 
-/// Closing a link lets the other end read what was sent, and then its end.
+/// Closing a link lets the other end read the sent frames, and then the end.
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// Panics if it does not.
 pub async fn close_ends_the_peer<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -242,11 +245,11 @@ pub async fn close_ends_the_peer<T: Transport, F: PeerListener>(
     assert_eq!(with_timeout("the end", peer.recv()).await, None);
 }
 
-/// A link that is dropped is noticed at the other end, too.
+/// Dropping a link is noticed at the other end, too.
 ///
 /// # Panics
 ///
-/// Where it is not.
+/// Panics if it is not.
 pub async fn drop_ends_the_peer<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -255,12 +258,12 @@ pub async fn drop_ends_the_peer<T: Transport, F: PeerListener>(
     assert_eq!(with_timeout("the end", peer.recv()).await, None);
 }
 
-/// A transport can be dialled again, before and after its links end, and what
-/// is said on one link is heard on that one only.
+/// A transport can be dialled again, before and after its links end, and frames
+/// arrive only on the link that they were sent on.
 ///
 /// # Panics
 ///
-/// Where it cannot, or is heard elsewhere.
+/// Panics if it cannot, or frames arrive elsewhere.
 pub async fn links_are_independent<T: Transport, F: PeerListener>(
     (mut transport, mut listener): (T, F),
 ) {
@@ -280,8 +283,8 @@ pub async fn links_are_independent<T: Transport, F: PeerListener>(
     }
 }
 
-/// Waits for something at the other end while the link moves on what it has
-/// queued, as it would under a connection.
+/// Waits for a step at the other end while the link writes its queue, as it
+/// would in a connection.
 async fn while_driving<O>(link: &mut Box<dyn Link>, step: impl Future<Output = O>) -> O {
     let mut step = pin!(step);
     let driven = std::future::poll_fn(|cx| {
@@ -311,7 +314,7 @@ fn frame_with_size(size: usize) -> Bytes {
     format!("{head}{padding}{tail}").into()
 }
 
-/// Frames that a careless framing would harm.
+/// Frames that careless framing would break.
 fn assorted_frames() -> Vec<Bytes> {
     let mut frames: Vec<Bytes> = vec![
         "{}".into(),
@@ -320,7 +323,7 @@ fn assorted_frames() -> Vec<Bytes> {
         r#"{"a":" spaces at the end "}"#.into(),
         "\u{2028}\u{2029}".into(),
     ];
-    // Sizes around those of buffers.
+    // Sizes around common buffer sizes.
     for size in [1023, 1024, 4095, 4096, 4097, 65_535, 65_536, 65_537] {
         frames.push(frame_with_size(size));
     }

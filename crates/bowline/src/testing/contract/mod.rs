@@ -1,9 +1,9 @@
-//! What every transport must do, as checks that any implementation can run.
+//! The transport contract, as checks that any implementation can run.
 //!
-//! A check gets a fresh transport and its [`PeerListener`], where the other ends of
-//! dialled links appear. [`check`] runs them all; each is also a function of
-//! its own, so that a test suite can name the one that fails. All of them
-//! panic where the contract is broken.
+//! A check receives a new transport and its [`PeerListener`], which accepts the
+//! other ends of dialled links. [`check`] runs all checks; each is also a
+//! separate function, so a test suite can name the one that fails. They panic
+//! if the contract is broken.
 //!
 //! ```
 //! use bowline::{testing::contract, transport::Memory};
@@ -19,13 +19,13 @@
 //!    however large or many.
 //! 2. A frame over the limit is reported, and does not hang or exhaust the
 //!    link.
-//! 3. `send` never waits. A link that cannot take a frame hands it back
-//!    unchanged as busy, holds a bounded number of bytes by then, and takes
+//! 3. `send` never waits. A link that cannot accept a frame returns it
+//!    unchanged as busy, has then queued a bounded number of bytes, and accepts
 //!    frames again once the other end has read.
-//! 4. When the other end goes, all that it sent before arrives, and then the
-//!    link says that it is down. From then on it refuses frames.
+//! 4. When the other end closes, everything it sent before arrives, and then
+//!    the link goes down. From then on it refuses frames.
 //! 5. Closing a link, or just dropping it, is noticed at the other end.
-//! 6. A transport can be dialled again and again, and its links are apart.
+//! 6. A transport can be dialled repeatedly, and its links are independent.
 
 mod checks;
 mod peer;
@@ -45,18 +45,18 @@ pub use peer::{Peer, PeerListener, StreamPeer};
 
 use crate::transport::{DialOptions, Link, LinkEvent, OutgoingFrame, SendError, Transport};
 
-/// How long any one step may take. Far more than any step needs; what hangs
+/// Timeout of a single step. Far more than any step needs; a step that hangs
 /// fails after this.
 const STEP_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The largest frame that links under test are told to accept.
+/// The maximum frame size of links under test.
 pub(crate) const MAX_FRAME: usize = 1024 * 1024;
 
-/// Runs every check, each on a transport that `make` makes for it.
+/// Runs every check, each on a new transport from `make`.
 ///
 /// # Panics
 ///
-/// Where the contract is broken.
+/// Panics if the contract is broken.
 pub async fn check<T: Transport, F: PeerListener>(mut make: impl FnMut() -> (T, F)) {
     transport_describes_itself(make());
     frames_arrive_whole_and_in_order(make()).await;
@@ -94,32 +94,32 @@ pub(crate) async fn dial<T: Transport, F: PeerListener>(
     LinkPair { link, peer }
 }
 
-/// Waits, but not for ever.
+/// Waits with a timeout.
 pub(crate) async fn with_timeout<O>(description: &str, future: impl Future<Output = O>) -> O {
     match timeout(STEP_TIMEOUT, future).await {
         Ok(output) => output,
-        Err(_) => panic!("{description} took longer than {STEP_TIMEOUT:?}"),
+        Err(_) => panic!("timed out after {STEP_TIMEOUT:?} waiting for {description}"),
     }
 }
 
-/// The next event, while what is queued moves on, as a connection does it.
+/// Returns the next event while flushing the queue, as a connection does.
 pub(crate) async fn next_event(link: &mut Box<dyn Link>) -> LinkEvent {
     let next = poll_fn(|cx| {
         let _ = link.poll_flush(cx);
         link.poll_event(cx)
     });
-    with_timeout("an event of the link's", next).await
+    with_timeout("an event of the link", next).await
 }
 
-/// The next event, which must be a frame.
+/// Returns the next event, which must be a frame.
 pub(crate) async fn next_frame(link: &mut Box<dyn Link>) -> Bytes {
     match next_event(link).await {
         LinkEvent::Frame(frame) => frame,
-        other => panic!("a frame was expected, and not {other:?}"),
+        other => panic!("expected a frame, got {other:?}"),
     }
 }
 
-/// Offers a frame once.
+/// Tries to send a frame once.
 pub(crate) fn try_send(link: &mut Box<dyn Link>, frame: &Bytes) -> Result<(), SendError> {
     link.send(OutgoingFrame {
         id: None,
@@ -127,7 +127,7 @@ pub(crate) fn try_send(link: &mut Box<dyn Link>, frame: &Bytes) -> Result<(), Se
     })
 }
 
-/// Sends a frame, offering it again while the link is busy.
+/// Sends a frame, retrying while the link is busy.
 pub(crate) async fn send(link: &mut Box<dyn Link>, frame: &Bytes) {
     loop {
         match try_send(link, frame) {
@@ -141,7 +141,7 @@ pub(crate) async fn send(link: &mut Box<dyn Link>, frame: &Bytes) {
     }
 }
 
-/// Moves on what is queued, as far as that goes without waiting.
+/// Flushes the queue, as far as possible without waiting.
 pub(crate) async fn poll_flush_once(link: &mut Box<dyn Link>) {
     poll_fn(|cx| {
         let _ = link.poll_flush(cx);
@@ -150,7 +150,7 @@ pub(crate) async fn poll_flush_once(link: &mut Box<dyn Link>) {
     .await;
 }
 
-/// Moves on all that is queued.
+/// Flushes the whole queue.
 pub(crate) async fn flush(link: &mut Box<dyn Link>) {
     with_timeout("flushing", poll_fn(|cx| link.poll_flush(cx))).await;
 }

@@ -7,25 +7,26 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 
 use crate::transport::{MemoryLink, MemoryListener};
 
-/// Where the other ends of a transport's links appear, in the order in which
-/// they were dialled.
+/// Accepts the other ends of a transport's links, in the order in which they
+/// were dialled.
 pub trait PeerListener: Send {
-    /// One other end.
+    /// The other end of a link.
     type Peer: Peer;
 
-    /// The other end of the link that was dialled last.
+    /// Accepts the other end of the next dialled link.
     fn accept(&mut self) -> impl Future<Output = Self::Peer> + Send;
 }
 
 /// The other end of a link. Dropping it closes it, too.
 pub trait Peer: Send {
-    /// The next frame; `None` once the link is closed and all was read.
+    /// Receives the next frame; `None` once the link is closed and all was
+    /// read.
     fn recv(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 
     /// Sends a frame, waiting while the link is behind.
     fn send(&mut self, frame: Bytes) -> impl Future<Output = ()> + Send;
 
-    /// Closes in good order: what was sent before still arrives.
+    /// Closes gracefully: frames that were sent before still arrive.
     fn close(self) -> impl Future<Output = ()> + Send;
 }
 
@@ -52,7 +53,7 @@ impl Peer for MemoryLink {
     async fn close(self) {}
 }
 
-/// The other end of a link over byte streams, with one frame on each line.
+/// The other end of a link over byte streams, with one frame per line.
 #[derive(Debug)]
 pub struct StreamPeer<R, W> {
     reader: BufReader<R>,
@@ -60,7 +61,7 @@ pub struct StreamPeer<R, W> {
 }
 
 impl<R: AsyncRead, W: AsyncWrite> StreamPeer<R, W> {
-    /// Reads and writes lines.
+    /// Creates a peer that reads and writes lines.
     pub fn new(reader: R, writer: W) -> Self {
         Self {
             reader: BufReader::new(reader),
@@ -76,14 +77,14 @@ where
 {
     async fn recv(&mut self) -> Option<Bytes> {
         let mut line = Vec::new();
-        // A stream that breaks has ended.
+        // A broken stream counts as ended.
         let _ = self.reader.read_until(b'\n', &mut line).await;
         line.pop_if(|last| *last == b'\n')?;
         Some(line.into())
     }
 
     async fn send(&mut self, frame: Bytes) {
-        // Whether it arrives is what the check looks at.
+        // The check verifies whether it arrives.
         let _ = self.writer.write_all(&frame).await;
         let _ = self.writer.write_all(b"\n").await;
         let _ = self.writer.flush().await;

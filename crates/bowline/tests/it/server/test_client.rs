@@ -265,7 +265,7 @@ async fn answers_that_nobody_asks_for_are_left_over() {
         .to_string();
     assert_eq!(
         left,
-        "nobody asked for all answers; left are 1 of the user's and 1 of the model's"
+        "not all queued answers were used: 1 of the user and 1 of the model are left"
     );
     panics(|| client.assert_all_used());
     client.reset();
@@ -437,7 +437,7 @@ async fn structured_results_must_be_what_the_tool_publishes() {
         let outcome = client.call("lied", json!({})).await;
         assert_eq!(
             outcome.error().expect("it lies").to_string(),
-            "the result of lied is not what it publishes: \
+            "the result of lied does not match its output schema: \
              at \"/celsius\": \"warm\" is not of type \"integer\""
         );
     }
