@@ -1,4 +1,4 @@
-//! What stands in attributes: names with values.
+//! Settings in attributes: names with values.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
@@ -14,12 +14,11 @@ pub(crate) struct Setting {
     pub(crate) value: TokenStream,
 }
 
-/// The settings of one place that were not asked for yet.
+/// The settings of one attribute.
 pub(crate) struct Settings(Vec<Setting>);
 
 impl Settings {
-    /// Reads the `#[elicit(…)]` of one place, where only certain names are
-    /// known.
+    /// Reads the `#[elicit(…)]` of an item, with the given known names.
     pub(crate) fn read(
         attributes: &[Attribute],
         subject: &str,
@@ -36,13 +35,13 @@ impl Settings {
         Self::from_list(parsed, subject, known, errors)
     }
 
-    /// Settings with commas between them.
+    /// Parses comma-separated settings.
     pub(crate) fn parse_list(input: ParseStream<'_>) -> syn::Result<Vec<Setting>> {
         let parser = Punctuated::<Setting, Token![,]>::parse_terminated_with;
         Ok(parser(input, Setting::parse)?.into_iter().collect())
     }
 
-    /// The settings of one place, where only certain names are known.
+    /// Collects the settings of an item, with the given known names.
     pub(crate) fn from_list(
         parsed: Vec<Setting>,
         subject: &str,
@@ -59,17 +58,17 @@ impl Settings {
         Self(settings)
     }
 
-    /// A setting, if it is there.
+    /// Returns a setting, if it is present.
     pub(crate) fn get(&self, name: &str) -> Option<&Setting> {
         self.0.iter().find(|setting| setting.name == name)
     }
 
-    /// A setting that is a text, if it is there.
+    /// Returns a string setting, if it is present.
     pub(crate) fn string(&self, name: &str, errors: &mut Errors) -> Option<LitStr> {
         errors.ok(self.get(name)?.string())
     }
 
-    /// A setting that is a number of things, if it is there.
+    /// Returns a count setting, if it is present.
     pub(crate) fn count(&self, name: &str, errors: &mut Errors) -> Option<u64> {
         errors.ok(self.get(name)?.count())
     }
@@ -82,7 +81,7 @@ impl Setting {
         Self::parse_value(name, input)
     }
 
-    /// What follows the name.
+    /// Parses the value after the name.
     pub(crate) fn parse_value(name: Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Token![=]) {
             let message = format!("`{name}` needs a value: `{name} = …`");
@@ -100,16 +99,16 @@ impl Setting {
         Ok(Self { name, value })
     }
 
-    /// The value, which is a text.
+    /// Returns the value as a string.
     pub(crate) fn string(&self) -> syn::Result<LitStr> {
         let invalid = |_| {
-            let message = format!("`{0}` takes a text: `{0} = \"…\"`", self.name);
+            let message = format!("`{0}` takes a string: `{0} = \"…\"`", self.name);
             syn::Error::new_spanned(&self.value, message)
         };
         syn::parse2(self.value.clone()).map_err(invalid)
     }
 
-    /// The value, which is `true` or `false`.
+    /// Returns the value as `true` or `false`.
     pub(crate) fn boolean(&self) -> syn::Result<LitBool> {
         let invalid = |_| {
             let message = format!("`{0}` takes `true` or `false`: `{0} = false`", self.name);
@@ -121,14 +120,14 @@ impl Setting {
     fn count(&self) -> syn::Result<u64> {
         let number = syn::parse2::<LitInt>(self.value.clone());
         let invalid = |_| {
-            let message = format!("`{0}` takes a whole number: `{0} = 3`", self.name);
+            let message = format!("`{0}` takes an integer: `{0} = 3`", self.name);
             syn::Error::new_spanned(&self.value, message)
         };
         number.and_then(|n| n.base10_parse()).map_err(invalid)
     }
 }
 
-/// Whether a name is known here and new; notes it where it is not.
+/// Returns whether a name is known and not a duplicate; reports it otherwise.
 pub(crate) fn check_name<'a>(
     name: &Ident,
     mut earlier: impl Iterator<Item = &'a Ident>,
@@ -137,9 +136,12 @@ pub(crate) fn check_name<'a>(
     errors: &mut Errors,
 ) -> bool {
     let message = if !known.contains(&name.to_string().as_str()) {
-        format!("{subject} has no `{name}`; it has {}", join_names(known))
+        format!(
+            "unknown setting `{name}` for {subject}; expected one of {}",
+            join_names(known)
+        )
     } else if earlier.any(|other| other == name) {
-        format!("`{name}` is given twice")
+        format!("duplicate `{name}`")
     } else {
         return true;
     };
@@ -147,12 +149,12 @@ pub(crate) fn check_name<'a>(
     false
 }
 
-/// A list as one says it: `a`, `b` and `c`.
+/// Joins names for a message: `a`, `b` or `c`.
 pub(crate) fn join_names(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
         None => String::new(),
     }
 }

@@ -1,6 +1,6 @@
-//! The ways to write names that consist of words.
+//! Naming conventions, such as camel case.
 
-/// One way to write names.
+/// A naming convention.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Lower,
@@ -12,7 +12,7 @@ pub(crate) enum Case {
     Kebab,
 }
 
-/// Every way, under the name that shows it.
+/// All conventions, with the names that show them.
 const ALL: &[(&str, Case)] = &[
     ("lowercase", Case::Lower),
     ("UPPERCASE", Case::Upper),
@@ -24,18 +24,18 @@ const ALL: &[(&str, Case)] = &[
 ];
 
 impl Case {
-    /// The way of this name.
+    /// Returns the convention with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let found = ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, case)| *case)
     }
 
-    /// The names of all ways.
+    /// Returns the names of all conventions.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         ALL.iter().map(|(name, _)| *name)
     }
 
-    /// Writes a name this way.
+    /// Converts a name.
     pub(crate) fn apply(self, name: &str) -> String {
         let words = words(name);
         match self {
@@ -53,8 +53,8 @@ impl Case {
     }
 }
 
-/// The words of a name in snake case or Pascal case, in small letters. A row of
-/// capitals is one word.
+/// Splits a name in snake case or Pascal case into words in lower case. A run
+/// of capitals is one word.
 fn words(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

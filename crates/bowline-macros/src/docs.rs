@@ -1,8 +1,9 @@
-//! Doc comments as texts for people.
+//! Doc comments as strings.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The `///` comment: lines joined to paragraphs, an empty line between two.
+/// Returns the `///` comment: lines joined to paragraphs, which are separated
+/// by an empty line.
 pub(crate) fn joined_paragraphs(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     let paragraphs: Vec<String> = lines
@@ -19,8 +20,7 @@ pub(crate) fn joined_paragraphs(attributes: &[Attribute]) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n\n"))
 }
 
-/// The `///` comment with its lines as they are, since a list is one only line
-/// by line.
+/// Returns the `///` comment with its line breaks, which lists need.
 pub(crate) fn lines(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes
         .iter()
@@ -36,7 +36,7 @@ pub(crate) fn lines(attributes: &[Attribute]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The first paragraph of the `///` comment.
+/// Returns the first paragraph of the `///` comment.
 pub(crate) fn title(attributes: &[Attribute]) -> Option<String> {
     let text = joined_paragraphs(attributes)?;
     text.split("\n\n").next().map(str::to_owned)

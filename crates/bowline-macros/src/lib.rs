@@ -1,7 +1,7 @@
-//! Shorter ways to write what `bowline::server` has: nothing here can do what
-//! the functions there cannot.
+//! The macros of `bowline::server`: shorthands that do nothing the functions
+//! there cannot.
 //!
-//! Use these through the crate `bowline`, where they are documented.
+//! Use them through the crate `bowline`, where they are documented.
 
 mod attributes;
 mod case;
@@ -12,8 +12,8 @@ mod tool;
 
 use proc_macro::TokenStream;
 
-/// Makes a form of a struct with named fields, and a choice of an enum with
-/// unit variants. Documented at `bowline::server::form`.
+/// Derives a form from a struct with named fields, and a choice from an enum
+/// with unit variants. Documented at `bowline::server::form`.
 #[proc_macro_derive(Elicit, attributes(elicit))]
 pub fn derive_elicit(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -22,7 +22,8 @@ pub fn derive_elicit(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a tool of an async function. Documented at `bowline::server::tool`.
+/// Defines a tool from an async function. Documented at
+/// `bowline::server::tool`.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
     tool::expand(options.into(), &function.into()).into()

@@ -1,4 +1,4 @@
-//! Enums with unit variants: choices.
+//! Choices: enums with unit variants.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -21,10 +21,7 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
     let mut errors = Errors::default();
     let container = Container::read(input, "a choice", CONTAINER, &mut errors);
     if data.variants.is_empty() {
-        errors.push(
-            input.ident.span(),
-            "a choice needs something to choose from: at least one variant",
-        );
+        errors.push(input.ident.span(), "a choice needs at least one variant");
     }
     let values = values(data, &container, &mut errors);
     errors.finish()?;
@@ -91,8 +88,8 @@ fn values<'a>(
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {
             let message = format!(
-                "a choice carries no data: make it `{}` alone, and ask for the rest in a field \
-                 of the form or in a second question",
+                "a choice variant cannot have data: write `{}`, and ask for the rest in another \
+                 field of the form or in a second question",
                 variant.ident
             );
             errors.push(variant.fields.span(), message);
@@ -114,8 +111,7 @@ fn values<'a>(
     values
 }
 
-/// With names for people as soon as one value has one; the others show their
-/// value.
+/// Uses titles as soon as one value has one; the others show their value.
 fn choices(form: &TokenStream, values: &[ChoiceVariant<'_>]) -> TokenStream {
     let wire_names = values.iter().map(|value| &value.wire_name);
     if values.iter().all(|value| value.title.is_none()) {

@@ -1,4 +1,4 @@
-//! Structs with named fields: forms.
+//! Forms: structs with named fields.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -41,7 +41,7 @@ struct Field<'a> {
     ident: &'a Ident,
     ty: &'a Type,
     wire_name: String,
-    /// Calls that describe it.
+    /// Builder calls that describe it.
     description_calls: TokenStream,
     default: Option<TokenStream>,
 }
@@ -109,7 +109,7 @@ fn parse_field<'a>(
     })
 }
 
-/// The calls that say what the attributes and the doc comment say.
+/// Returns the builder calls for the attributes and the doc comment.
 fn description_calls(
     field: &syn::Field,
     settings: &Settings,
@@ -162,7 +162,7 @@ fn format_variant(text: &LitStr, errors: &mut Errors) -> Option<Ident> {
     if found.is_none() {
         let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
         let message = format!(
-            "there is no format `{name}`; there are {}",
+            "unknown format `{name}`; expected one of {}",
             join_names(&known)
         );
         errors.push(text.span(), message);
@@ -170,7 +170,7 @@ fn format_variant(text: &LitStr, errors: &mut Errors) -> Option<Ident> {
     found.map(|(_, variant)| Ident::new(variant, text.span()))
 }
 
-/// A bound or default as a value of the field's own type.
+/// Returns a bound or default as a value of the field's own type.
 fn value_tokens(form: &TokenStream, setting: &Setting, ty: &Type, kind: FieldKind) -> TokenStream {
     let value = &setting.value;
     match Literal::read(value) {
@@ -179,7 +179,8 @@ fn value_tokens(form: &TokenStream, setting: &Setting, ty: &Type, kind: FieldKin
             let form = respan(form.clone(), text.span());
             quote_spanned!(text.span()=> #form::string_default::<#ty>(#text))
         }
-        // A whole number is a number, though not to the compiler.
+        // An integer literal is valid for a float field, though not to the
+        // compiler.
         Some(Literal::Integer { negative, digits })
             if kind == FieldKind::Float && digits.suffix().is_empty() =>
         {
@@ -200,8 +201,8 @@ fn is_array(value: &TokenStream) -> bool {
         && matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == bracket)
 }
 
-/// The type is named in a qualified path here and below: what the compiler then
-/// says of a type that cannot be a field is the same twice, so it says it once.
+/// The type is named in a qualified path here and below, so the compiler's
+/// errors for a type that cannot be a field are identical and reported once.
 fn add_field_call(form: &TokenStream, field: &Field<'_>) -> TokenStream {
     let Field {
         ty,
@@ -234,7 +235,7 @@ fn read_field_expr(form: &TokenStream, field: &Field<'_>) -> TokenStream {
     quote!(#ident: #read,)
 }
 
-/// The tokens, as if they stood somewhere else.
+/// Returns the tokens with another span.
 fn respan(tokens: TokenStream, to: Span) -> TokenStream {
     let respan_tree = |tree: TokenTree| match tree {
         TokenTree::Group(group) => {

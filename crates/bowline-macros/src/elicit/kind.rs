@@ -1,11 +1,11 @@
-//! What a field is, as far as its type is written out.
+//! The kind of a field, as far as its type is spelled out.
 //!
-//! Only for messages that are better than the compiler's: an alias may hide
-//! anything, and then the traits of `bowline::server::form` decide.
+//! Only for better messages than the compiler's: an alias may hide any type,
+//! and then the traits of `bowline::server::form` decide.
 
 use syn::{GenericArgument, PathArguments, Type};
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldKind {
     String,
@@ -13,7 +13,7 @@ pub(super) enum FieldKind {
     Float,
     Boolean,
     List,
-    /// A choice, or something that cannot be seen from here.
+    /// A choice, or a type that cannot be determined here.
     Other,
 }
 
@@ -22,7 +22,7 @@ const INTEGERS: &[&str] = &[
 ];
 
 impl FieldKind {
-    /// The kind of a type, or of what it is an `Option` of.
+    /// Returns the kind of a type, or of the type inside an `Option`.
     pub(super) fn from_type(ty: &Type) -> Self {
         let Type::Path(path) = ty else {
             return Self::Other;
@@ -47,11 +47,11 @@ impl FieldKind {
         }
     }
 
-    /// What it is called.
+    /// Returns the name of the kind.
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Self::String => "a text",
-            Self::Integer => "a whole number",
+            Self::String => "a string",
+            Self::Integer => "an integer",
             Self::Float => "a number",
             Self::Boolean => "a boolean",
             Self::List => "a list of choices",
@@ -59,14 +59,14 @@ impl FieldKind {
         }
     }
 
-    /// What bounds it, for those who tried something else.
+    /// Describes the settings that bound this kind.
     pub(super) fn describe_bounds(self) -> &'static str {
         match self {
-            Self::String => "a text has `min_length`, `max_length` and `format`",
+            Self::String => "a string has `min_length`, `max_length` and `format`",
             Self::Integer | Self::Float => "a number has `min` and `max`",
             Self::Boolean => "a boolean has no bounds",
             Self::List => "a list of choices has `min_items` and `max_items`",
-            Self::Other => "it has none",
+            Self::Other => "it has no bounds",
         }
     }
 }

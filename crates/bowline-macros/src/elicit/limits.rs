@@ -1,5 +1,5 @@
-//! Whether the settings of a field fit its type and each other, as far as both
-//! are written out.
+//! Checks that the settings of a field fit its type and each other, as far as
+//! both are spelled out.
 
 use proc_macro2::TokenStream;
 use syn::{Lit, LitFloat, LitInt, LitStr, Token, parse::ParseStream, parse::Parser as _};
@@ -10,7 +10,7 @@ use crate::{
     errors::Errors,
 };
 
-/// A value that is written out.
+/// A literal value.
 pub(super) enum Literal {
     String(LitStr),
     Integer { negative: bool, digits: LitInt },
@@ -19,7 +19,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// The literal that the tokens are, if they are one.
+    /// Parses the tokens, if they are a literal.
     pub(super) fn read(tokens: &TokenStream) -> Option<Self> {
         let parse = |input: ParseStream<'_>| {
             let negative = input.parse::<Option<Token![-]>>()?.is_some();
@@ -43,7 +43,7 @@ impl Literal {
         }
     }
 
-    /// Whether a field of this kind can have this value.
+    /// Returns whether a field of this kind can have this value.
     fn is_valid_for(&self, kind: FieldKind) -> bool {
         match self {
             Self::String(_) => kind == FieldKind::String,
@@ -64,7 +64,7 @@ impl Literal {
     }
 }
 
-/// The settings that bound a value, each with the kinds that have it.
+/// The settings that bound a value, with the kinds that support them.
 const BOUNDS: &[(&str, &[FieldKind])] = &[
     ("min", &[FieldKind::Integer, FieldKind::Float]),
     ("max", &[FieldKind::Integer, FieldKind::Float]),
@@ -75,7 +75,7 @@ const BOUNDS: &[(&str, &[FieldKind])] = &[
     ("max_items", &[FieldKind::List]),
 ];
 
-/// Notes what does not fit.
+/// Reports settings that do not fit.
 pub(super) fn check(settings: &Settings, kind: FieldKind, errors: &mut Errors) {
     for (name, kinds) in BOUNDS {
         if let Some(setting) = settings.get(name)
@@ -83,7 +83,7 @@ pub(super) fn check(settings: &Settings, kind: FieldKind, errors: &mut Errors) {
             && !kinds.contains(&kind)
         {
             let message = format!(
-                "`{name}` does not fit {}: {}",
+                "`{name}` is not supported for {}: {}",
                 kind.describe(),
                 kind.describe_bounds()
             );
@@ -107,19 +107,19 @@ pub(super) fn check(settings: &Settings, kind: FieldKind, errors: &mut Errors) {
     }
 }
 
-/// The least value is not above the greatest.
+/// Checks that the minimum is not above the maximum.
 fn check_order(settings: &Settings, lower: &str, upper: &str, errors: &mut Errors) {
     let number = |name| Literal::read(&settings.get(name)?.value)?.number();
     if let (Some(low), Some(high), Some(setting)) =
         (number(lower), number(upper), settings.get(upper))
         && low > high
     {
-        let message = format!("`{upper}` is less than `{lower}`: no answer would be right");
+        let message = format!("`{upper}` is less than `{lower}`: no value would be valid");
         errors.push_spanned(&setting.value, message);
     }
 }
 
-/// A value that is written out is of the kind of the field.
+/// Checks that a literal is of the field's kind.
 fn check_literal(setting: Option<&Setting>, kind: FieldKind, errors: &mut Errors) {
     let Some(setting) = setting else { return };
     if let Some(literal) = Literal::read(&setting.value)
@@ -127,7 +127,7 @@ fn check_literal(setting: Option<&Setting>, kind: FieldKind, errors: &mut Errors
         && !literal.is_valid_for(kind)
     {
         let message = format!(
-            "`{}` is {}, and the field is {}",
+            "`{}` is {}, but the field is {}",
             setting.name,
             literal.describe(),
             kind.describe()
@@ -136,7 +136,7 @@ fn check_literal(setting: Option<&Setting>, kind: FieldKind, errors: &mut Errors
     }
 }
 
-/// A default that is written out is within the bounds that are.
+/// Checks that a literal default is within the literal bounds.
 fn check_default(settings: &Settings, default: &Setting, errors: &mut Errors) {
     let (lower, upper, value) = match Literal::read(&default.value) {
         Some(Literal::String(text)) => {
@@ -151,7 +151,7 @@ fn check_default(settings: &Settings, default: &Setting, errors: &mut Errors) {
     };
     let bound = |name| Literal::read(&settings.get(name)?.value)?.number();
     let mut report = |bound: &str, side: &str| {
-        let message = format!("the default is {side} `{bound}`: nobody could leave it as it is");
+        let message = format!("the default is {side} `{bound}`");
         errors.push_spanned(&default.value, message);
     };
     if bound(lower).is_some_and(|bound| value < bound) {

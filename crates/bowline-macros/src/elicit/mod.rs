@@ -1,4 +1,4 @@
-//! `#[derive(Elicit)]`: forms of structs, choices of enums.
+//! `#[derive(Elicit)]`: forms from structs, choices from enums.
 
 mod choice;
 mod form;
@@ -12,12 +12,12 @@ use syn::{Data, DeriveInput, Fields, Path, spanned::Spanned as _};
 
 use crate::{attributes::Settings, case::Case, errors::Errors};
 
-/// The code for a type.
+/// Expands the derive for a type.
 pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     if !input.generics.params.is_empty() {
         return Err(syn::Error::new(
             input.generics.params.span(),
-            "a form cannot be generic: write the type out, one form for each",
+            "a form cannot be generic: define one form for each concrete type",
         ));
     }
     match &input.data {
@@ -25,13 +25,13 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             Fields::Named(fields) => form::derive(input, fields),
             Fields::Unnamed(fields) => Err(syn::Error::new(
                 fields.span(),
-                "the fields of a form need names: `struct Name { first: …, second: … }`",
+                "the fields of a form must be named: `struct Name { first: …, second: … }`",
             )),
             Fields::Unit => Err(syn::Error::new(
                 input.ident.span(),
                 format!(
-                    "a form has fields: `struct {0} {{ … }}`, or `struct {0} {{}}` to ask for \
-                     consent alone",
+                    "a unit struct cannot be a form: write `struct {0} {{ … }}`, or \
+                     `struct {0} {{}}` to ask for consent only",
                     input.ident
                 ),
             )),
@@ -39,12 +39,13 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         Data::Enum(data) => choice::derive(input, data),
         Data::Union(_) => Err(syn::Error::new(
             input.ident.span(),
-            "a form is a struct with named fields, a choice an enum with unit variants",
+            "`Elicit` can only be derived for a struct with named fields or an enum with unit \
+             variants",
         )),
     }
 }
 
-/// What a type says of itself.
+/// The settings of a type.
 struct Container {
     /// The path of `bowline::server::form`.
     form_path: TokenStream,
@@ -67,7 +68,7 @@ impl Container {
             if case.is_none() {
                 let names: Vec<&str> = Case::names().collect();
                 let message = format!(
-                    "`rename_all` has no `{}`; it has {}",
+                    "unknown case `{}` for `rename_all`; expected one of {}",
                     literal.value(),
                     crate::attributes::join_names(&names)
                 );

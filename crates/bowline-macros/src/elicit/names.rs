@@ -1,4 +1,4 @@
-//! Names on the wire, each of which may be used once.
+//! Serialized names, which must be unique.
 
 use proc_macro2::{Ident, Span};
 use syn::{LitStr, ext::IdentExt as _};
@@ -7,7 +7,7 @@ use crate::{case::Case, errors::Errors};
 
 /// The names so far.
 pub(super) struct WireNames {
-    /// What has the names.
+    /// The kind of the named items.
     item_kind: &'static str,
     used: Vec<String>,
 }
@@ -20,7 +20,7 @@ impl WireNames {
         }
     }
 
-    /// The name of a field or variant on the wire.
+    /// Adds the serialized name of a field or variant.
     pub(super) fn add(
         &mut self,
         ident: &Ident,
@@ -36,11 +36,11 @@ impl WireNames {
         };
         let at: Span = rename.map_or_else(|| ident.span(), LitStr::span);
         if name.is_empty() {
-            errors.push(at, "a name on the wire cannot be empty");
+            errors.push(at, "a serialized name cannot be empty");
         }
         if self.used.contains(&name) {
             let message = format!(
-                "two {} have the name `{name}` on the wire; `rename` one of them",
+                "two {} have the same serialized name `{name}`; `rename` one of them",
                 self.item_kind
             );
             errors.push(at, message);

@@ -1,4 +1,4 @@
-//! What stands below `#[tool]`.
+//! The function that `#[tool]` is applied to.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, TokenStreamExt as _};
@@ -11,8 +11,7 @@ use syn::{
 
 use crate::errors::Errors;
 
-/// A function whose body is not looked at, so that one that is only half
-/// written does no harm.
+/// A function whose body is not parsed, so an incomplete one does no harm.
 pub(super) struct Function {
     pub(super) attributes: Vec<Attribute>,
     pub(super) visibility: Visibility,
@@ -26,7 +25,7 @@ impl Parse for Function {
         let visibility = input.parse()?;
         let signature = input.parse()?;
         if !input.peek(token::Brace) {
-            return Err(input.error("expected the body of a function"));
+            return Err(input.error("expected a function body"));
         }
         Ok(Self {
             attributes,
@@ -38,28 +37,29 @@ impl Parse for Function {
 }
 
 impl Function {
-    /// Notes why it cannot be a tool, apart from its parameters.
+    /// Reports why it cannot be a tool, apart from its parameters.
     pub(super) fn check(&self, errors: &mut Errors) {
         let signature = &self.signature;
         if signature.asyncness.is_none() {
-            let message = "a tool is an async function: write `async fn`";
+            let message = "a tool must be an async function: write `async fn`";
             errors.push(signature.fn_token.span(), message);
         }
         if !matches!(signature.safety, Safety::Default) {
-            let message = "clients call a tool as they like: it cannot be `unsafe`";
+            let message = "a tool cannot be `unsafe`, since clients call it with any arguments";
             errors.push_spanned(&signature.safety.to_token_stream(), message);
         }
         if !signature.generics.params.is_empty() {
-            let message = "a tool cannot be generic: write the types out, one tool for each";
+            let message = "a tool cannot be generic: define one tool for each concrete type";
             errors.push_spanned(&signature.generics.params.to_token_stream(), message);
         }
         if matches!(signature.output, ReturnType::Default) {
-            let message = "a tool returns a `Result`: `-> Result<()>` if there is nothing to say";
+            let message =
+                "a tool must return a `Result`: write `-> Result<()>` if it has no output";
             errors.push(signature.paren_token.span.close(), message);
         }
     }
 
-    /// Whether it is a method.
+    /// Returns whether it is a method.
     pub(super) fn has_receiver(&self) -> bool {
         let first = self.signature.inputs.first();
         matches!(first, Some(FnArg::Receiver(_)))

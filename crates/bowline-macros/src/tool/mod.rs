@@ -1,7 +1,7 @@
-//! `#[tool]`: tools of async functions.
+//! `#[tool]`: tools from async functions.
 //!
-//! [`function`] is what stands below the attribute, [`options`] what stands in
-//! it, [`parameters`] what becomes of the function's parameters.
+//! [`function`] parses the function, [`options`] the attribute's options, and
+//! [`parameters`] the function's parameters.
 
 mod function;
 mod options;
@@ -18,12 +18,12 @@ use self::{
 };
 use crate::{case::Case, docs, errors::Errors};
 
-/// The function, and what makes a tool of it.
+/// Expands to the function and its tool.
 pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStream {
     let mut function: Function = match syn::parse2(function.clone()) {
         Ok(function) => function,
         Err(_) => {
-            let message = "`#[tool]` stands on an async function with a body";
+            let message = "`#[tool]` can only be applied to an async function with a body";
             let error = syn::Error::new(Span::call_site(), message).to_compile_error();
             return quote!(#error #function);
         }
@@ -35,8 +35,8 @@ pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStrea
     let name = name(&function, &options, &mut errors);
     let description = docs::lines(&function.attributes);
     if description.is_none() {
-        let message = "a tool needs a description, by which models choose it: write a `///` \
-                       comment above the function";
+        let message = "a tool needs a description, which models choose it by: add a `///` \
+                       comment to the function";
         errors.push(function.signature.ident.span(), message);
     }
     let tool = match errors.finish() {
@@ -45,7 +45,7 @@ pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStrea
             let builder = quote!(new(#name).description(#description));
             tool_impl(&function, &options, &parameters, &builder)
         }
-        // What uses the function and the tool is not at fault.
+        // Code that uses the function and the tool should not fail, too.
         Err(error) => {
             let error = error.to_compile_error();
             let stub = (!function.has_receiver()).then(|| stub(&function, &options));
@@ -55,7 +55,7 @@ pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStrea
     quote!(#function #tool)
 }
 
-/// The name on the wire: the function's, unless another is given.
+/// Returns the tool name: the function's, unless another is given.
 fn name(function: &Function, options: &Options, errors: &mut Errors) -> String {
     let ident = &function.signature.ident;
     let (name, at) = match &options.name {
@@ -66,19 +66,20 @@ fn name(function: &Function, options: &Options, errors: &mut Errors) -> String {
     if name.is_empty() || name.len() > 128 || !name.bytes().all(allowed) {
         let remedy = match options.name {
             Some(_) => "",
-            None => "; give it another with `#[tool(name = \"…\")]`",
+            None => "; set another with `#[tool(name = \"…\")]`",
         };
         let message = format!(
-            "the name of a tool is 1 to 128 letters, digits, `_`, `-` and `.`, all of them \
-             ASCII{remedy}"
+            "a tool name must consist of 1 to 128 ASCII letters, digits, `_`, `-` and \
+             `.`{remedy}"
         );
         errors.push(at, message);
     }
     name
 }
 
-/// A type of the function's name, which has the tool. A type rather than a
-/// module, so that it sees what the function sees, even inside of another one.
+/// Generates a type with the function's name, which has the tool. A type rather
+/// than a module, so it sees what the function sees, even inside of another
+/// function.
 fn tool_impl(
     function: &Function,
     options: &Options,
@@ -113,8 +114,8 @@ fn tool_impl(
     tool_type(function, options, generics.as_ref(), &state, &body)
 }
 
-/// The struct that the arguments are read into. Its title is not its name: an
-/// argument's type may well have the name of the function.
+/// Generates the struct that the arguments are deserialized into. Its title is
+/// not its name: an argument's type may have the name of the function.
 fn arguments_struct(function: &Function, options: &Options, arguments: &[Argument]) -> TokenStream {
     let private = &options.private;
     let serde = quote!(#private::serde).to_string();
@@ -138,8 +139,8 @@ fn arguments_struct(function: &Function, options: &Options, arguments: &[Argumen
     }
 }
 
-/// The call that finishes the tool. It stands where the return type does, as do
-/// its errors.
+/// Generates the call that completes the tool, with the span of the return type
+/// for its errors.
 fn handler_call(function: &Function, options: &Options, parameters: &Parameters) -> TokenStream {
     let server = &options.server;
     let ident = &function.signature.ident;
@@ -181,7 +182,7 @@ fn handler_call(function: &Function, options: &Options, parameters: &Parameters)
     }
 }
 
-/// A tool that is never made, since something is wrong with it.
+/// Generates a tool that is never built, after an error.
 fn stub(function: &Function, options: &Options) -> TokenStream {
     let generics = quote!(<__State>);
     let body = quote!(::core::unreachable!());
@@ -205,7 +206,7 @@ fn tool_type(
     let ident = &signature.ident;
     let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
     let cfgs: Vec<&Attribute> = attributes.iter().filter(is_cfg).collect();
-    let doc_text = format!("Has the tool that [`{ident}`](fn@{ident}) is.");
+    let doc_text = format!("The tool of [`{ident}`](fn@{ident}).");
     quote! {
         #( #cfgs )*
         #[doc = #doc_text]
@@ -214,7 +215,7 @@ fn tool_type(
 
         #( #cfgs )*
         impl #ident {
-            /// The tool, to be given to a server.
+            /// Returns the tool, to be added to a server.
             #[must_use]
             #visibility fn tool #generics () -> #server::Tool<#state> {
                 #body

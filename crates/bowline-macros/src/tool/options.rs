@@ -1,4 +1,4 @@
-//! What stands in `#[tool(…)]`.
+//! The options in `#[tool(…)]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -37,18 +37,18 @@ const CAPABILITIES: &[(&str, &str)] = &[
 ];
 const LIMITS: &[&str] = &["timeout_ms", "max_questions", "max_tokens", "max_depth"];
 
-/// What the options say.
+/// The parsed options.
 pub(super) struct Options {
     pub(super) name: Option<LitStr>,
-    /// The calls of the builder that say the rest.
+    /// The builder calls for the other options.
     pub(super) calls: TokenStream,
     /// The path of `bowline::server`.
     pub(super) server: TokenStream,
-    /// The path of what only the code that is made here uses.
+    /// The path of the items that only generated code uses.
     pub(super) private: TokenStream,
 }
 
-/// One option as it is written.
+/// One option as written.
 enum ToolOption {
     Flag(Ident),
     Value(Setting),
@@ -124,7 +124,7 @@ impl ToolOption {
         self.value("\"…\"")?.string()
     }
 
-    /// The call of the builder that says the same.
+    /// Returns the equivalent builder call.
     fn builder_call(self, server: &TokenStream, errors: &mut Errors) -> syn::Result<TokenStream> {
         let name = self.ident().clone();
         let at = name.span();
@@ -163,7 +163,7 @@ impl ToolOption {
             "limits" => {
                 let parsed = Settings::parse_list
                     .parse2(self.list("max_questions = 10, timeout_ms = 5000")?)?;
-                let settings = Settings::from_list(parsed, "the set of limits", LIMITS, errors);
+                let settings = Settings::from_list(parsed, "`limits`", LIMITS, errors);
                 let limits = LIMITS.iter().filter_map(|limit| settings.get(limit));
                 let limits: TokenStream = limits.map(limit_call).collect();
                 Ok(quote_spanned!(at=> .limits(#server::CallLimits::new() #limits)))
@@ -180,7 +180,7 @@ impl ToolOption {
             Self::Flag(_) => Ok(()),
             other => {
                 let name = other.ident();
-                let message = format!("`{name}` stands alone: leave it out where it is not so");
+                let message = format!("`{name}` takes no value: remove the option to disable it");
                 Err(syn::Error::new(name.span(), message))
             }
         }
@@ -215,21 +215,21 @@ impl ToolOption {
     }
 }
 
-/// The variant of `ClientCapability`.
+/// Returns the variant of `ClientCapability`.
 fn capability_variant(capability: &Ident) -> syn::Result<Ident> {
     let found = CAPABILITIES.iter().find(|(name, _)| capability == name);
     let variant = found.map(|(_, variant)| Ident::new(variant, capability.span()));
     variant.ok_or_else(|| {
         let known: Vec<&str> = CAPABILITIES.iter().map(|(name, _)| *name).collect();
         let message = format!(
-            "a tool cannot require `{capability}`; it can require {}",
+            "unknown client capability `{capability}`; expected one of {}",
             join_names(&known)
         );
         syn::Error::new(capability.span(), message)
     })
 }
 
-/// The call that sets one limit.
+/// Returns the call that sets one limit.
 fn limit_call(setting: &Setting) -> TokenStream {
     let Setting { name, value } = setting;
     if name == "timeout_ms" {

@@ -1,4 +1,4 @@
-//! What becomes of the parameters of a tool's function.
+//! The parameters of a tool's function.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -9,42 +9,42 @@ use syn::{
 
 use crate::errors::Errors;
 
-/// Attributes that the field of an argument gets.
+/// Attributes that are moved to the field of an argument.
 const FIELD_ATTRIBUTES: &[&str] = &["doc", "serde", "schemars"];
-/// Attributes that stay with the parameter.
+/// Attributes that stay on the parameter.
 const PARAMETER_ATTRIBUTES: &[&str] = &["allow", "expect", "warn", "deny", "forbid"];
 
-/// The parameters of a function, sorted.
+/// The parameters of a function by their role.
 pub(super) struct Parameters {
     pub(super) input: ToolInput,
     pub(super) context: Option<Context>,
 }
 
-/// What the tool is given.
+/// The input of the tool.
 pub(super) enum ToolInput {
     None,
-    /// One value that is all arguments.
+    /// A single value with all arguments.
     Single(TokenStream),
     Fields(Vec<Argument>),
 }
 
 /// One argument.
 pub(super) struct Argument {
-    /// What the field has: what the parameter had.
+    /// The attributes of the field, taken from the parameter.
     pub(super) attributes: Vec<Attribute>,
     pub(super) ident: Ident,
     pub(super) ty: TokenStream,
 }
 
-/// The last parameter, where it is the tool's context.
+/// The last parameter, if it is the tool's context.
 pub(super) struct Context {
     /// Whether it is a `Conversation`.
     pub(super) is_conversation: bool,
-    /// The state, where it is named.
+    /// The state type, if it is named.
     pub(super) state: Option<TokenStream>,
 }
 
-/// The attributes of one parameter that the function does not keep.
+/// The attributes of one parameter that are removed from the function.
 #[derive(Default)]
 struct ParameterAttributes {
     /// `#[input]`
@@ -53,7 +53,8 @@ struct ParameterAttributes {
 }
 
 impl Parameters {
-    /// Sorts the parameters, and takes off them what a function cannot have.
+    /// Sorts the parameters, and removes the attributes that a function cannot
+    /// have.
     pub(super) fn extract(signature: &mut Signature, errors: &mut Errors) -> Self {
         let mut parameters = Self {
             input: ToolInput::None,
@@ -63,8 +64,8 @@ impl Parameters {
             match parameter {
                 FnArg::Typed(parameter) => parameters.add(parameter, errors),
                 FnArg::Receiver(receiver) => {
-                    let message = "a tool has no `self`: what it needs is in the state of the \
-                                   server, which a last parameter `cx: Conversation<State>` has";
+                    let message = "a tool cannot take `self`: use the state of the server through \
+                                   a last parameter `cx: Conversation<State>`";
                     errors.push_spanned(&receiver.to_token_stream(), message);
                 }
             }
@@ -76,35 +77,39 @@ impl Parameters {
         let extracted = ParameterAttributes::extract(&mut parameter.attrs, errors);
         let tokens = parameter.to_token_stream();
         if let Some(context) = Context::from_type(&parameter.ty) {
-            let reason = "the context is no argument, and clients do not see it: remove this";
+            let reason =
+                "the context is not an argument, and clients do not see it: remove this attribute";
             extracted.reject_field_attributes(reason, errors);
             if let Some(attribute) = &extracted.input {
                 errors.push_spanned(&attribute.to_token_stream(), reason);
             }
             if self.context.is_some() {
-                let message = "a tool has one context: a `Conversation` has all that a \
-                               `ServerContext` has";
+                let message = "a tool takes only one context: a `Conversation` has everything \
+                               that a `ServerContext` has";
                 errors.push_spanned(&tokens, message);
             }
             if matches!(*parameter.ty, Type::Reference(_)) {
-                let message = "the context is taken as it is: remove the `&`";
+                let message = "the context must be taken by value: remove the `&`";
                 errors.push_spanned(&tokens, message);
             }
             self.context = Some(context);
             return;
         }
         if self.context.is_some() {
-            errors.push_spanned(&tokens, "the context comes last: move this in front of it");
+            errors.push_spanned(
+                &tokens,
+                "the context must be the last parameter: move this before it",
+            );
         }
         check_type(&parameter.ty, errors);
         let is_first = matches!(self.input, ToolInput::None);
         let is_input = extracted.input.is_some();
         if !is_first && (is_input || matches!(self.input, ToolInput::Single(_))) {
-            let message = "`#[input]` is all arguments at once: put the others into its struct, \
-                           or take `#[input]` off";
+            let message = "`#[input]` takes all arguments: move the others into its struct, \
+                           or remove `#[input]`";
             errors.push_spanned(&tokens, message);
         } else if is_input {
-            let reason = "clients see the fields of the input, one by one: put this there";
+            let reason = "clients see the fields of the input: put this attribute on a field";
             extracted.reject_field_attributes(reason, errors);
             self.input = ToolInput::Single(parameter.ty.to_token_stream());
         } else if let Some(ident) = argument_ident(&parameter.pat, errors) {
@@ -122,12 +127,12 @@ impl Parameters {
 }
 
 impl Context {
-    /// The context that a type is, by its name.
+    /// Returns the context that a type name stands for.
     fn from_type(ty: &Type) -> Option<Self> {
         let path = match ty {
             Type::Path(path) => &path.path,
             Type::Reference(reference) => return Self::from_type(&reference.elem),
-            // What another macro was given as a type.
+            // A type that was passed through another macro.
             Type::Group(group) => return Self::from_type(&group.elem),
             _ => return None,
         };
@@ -169,16 +174,16 @@ impl ParameterAttributes {
                 errors.ok(plain);
                 extracted.input = Some(attribute);
             } else {
-                let message = "a parameter of a tool may have a `///` comment, `#[input]`, \
-                               `#[header(\"…\")]`, `#[serde(…)]` and `#[schemars(…)]`, and no \
-                               other attribute";
+                let message = "unsupported attribute: a tool parameter may have a `///` comment, \
+                               `#[input]`, `#[header(\"…\")]`, `#[serde(…)]` and \
+                               `#[schemars(…)]`";
                 errors.push_spanned(&attribute.to_token_stream(), message);
             }
         }
         extracted
     }
 
-    /// Notes each of them, since there is no field that could have it.
+    /// Reports each of them, since there is no field to move it to.
     fn reject_field_attributes(&self, reason: &str, errors: &mut Errors) {
         for attribute in &self.field {
             errors.push_spanned(&attribute.to_token_stream(), reason);
@@ -186,7 +191,8 @@ impl ParameterAttributes {
     }
 }
 
-/// The mark in the schema of an argument that HTTP requests repeat in a header.
+/// Returns the schema attribute of an argument that HTTP requests repeat in a
+/// header.
 fn header_schema_attribute(attribute: &Attribute) -> syn::Result<Attribute> {
     let name = attribute.parse_args::<LitStr>().map_err(|_| {
         let message = "`#[header]` takes the name of the header, without `Mcp-Param-`: \
@@ -196,15 +202,15 @@ fn header_schema_attribute(attribute: &Attribute) -> syn::Result<Attribute> {
     Ok(parse_quote!(#[schemars(extend("x-mcp-header" = #name))]))
 }
 
-/// The name of an argument.
+/// Returns the name of an argument.
 fn argument_ident(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
     match pattern {
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
             Some(name.ident.clone())
         }
         other => {
-            let message = "an argument needs a name: take it apart in the function, or mark it \
-                           with `#[input]` if it is all arguments at once";
+            let message = "an argument needs a name: destructure it in the function body, or \
+                           mark it with `#[input]` if it holds all arguments";
             errors.push_spanned(&other.to_token_stream(), message);
             None
         }
@@ -213,11 +219,11 @@ fn argument_ident(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
 
 fn check_type(ty: &Type, errors: &mut Errors) {
     if matches!(ty, Type::ImplTrait(_)) {
-        let message = "a tool cannot be generic: write the type out";
+        let message = "a tool cannot be generic: use a concrete type";
         errors.push_spanned(&ty.to_token_stream(), message);
     } else if borrows(ty.to_token_stream()) {
         let message =
-            "an argument owns its parts: `String` and not `&str`, `Vec<T>` and not `&[T]`";
+            "an argument must be owned: use `String` instead of `&str`, `Vec<T>` instead of `&[T]`";
         errors.push_spanned(&ty.to_token_stream(), message);
     }
 }

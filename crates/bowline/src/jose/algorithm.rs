@@ -1,11 +1,12 @@
-//! The ways to sign that exist here.
+//! The supported signature algorithms.
 
 use std::fmt;
 
-/// A way to sign, with a key of its own kind each.
+/// A signature algorithm, each with its own kind of key.
 ///
-/// There is none without a key, and none with a shared secret: a verifier that
-/// knew those could be talked into taking a public key for a secret.
+/// There is no algorithm without a key and none with a shared secret: a
+/// verifier that supported those could be tricked into using a public key as a
+/// secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -22,7 +23,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The name in `alg`.
+    /// Returns the name in `alg`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,8 +35,8 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of this name, if it is one of ours. Names are written in
-    /// one way only.
+    /// Returns the algorithm with this name, if it is supported. Names are
+    /// case-sensitive.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -43,7 +44,7 @@ impl Algorithm {
             "ES384" => Self::Es384,
             "RS256" => Self::Rs256,
             "PS256" => Self::Ps256,
-            // The second is the name that RFC 9864 gives it.
+            // The second is its name in RFC 9864.
             "EdDSA" | "Ed25519" => Self::EdDsa,
             _ => return None,
         })

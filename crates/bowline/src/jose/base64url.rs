@@ -1,5 +1,4 @@
-//! Base64url without padding, strictly: each text has one meaning, and each
-//! meaning one text.
+//! Strict base64url without padding: encoding and decoding are one-to-one.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -9,10 +8,11 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Refuses padding, white space, other alphabets, and bits that are left over.
+/// Decodes a string; rejects padding, white space, other alphabets, and
+/// leftover bits.
 pub(super) fn decode(input: &str) -> Result<Vec<u8>, JoseError> {
     let decoded = URL_SAFE_NO_PAD.decode(input);
-    decoded.map_err(|_| JoseError::Malformed("it is not base64url"))
+    decoded.map_err(|_| JoseError::Malformed("invalid base64url"))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! A token that somebody brought, in the compact form of RFC 7515.
+//! A received token in the compact serialization of RFC 7515.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Algorithm, JoseError, PublicKey, base64url};
 
-/// The largest token: more than servers take for a whole head.
+/// Maximum size of a token: more than servers accept for a whole request head.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// A token, taken apart. What it says can be had from
-/// [`verify`](Self::verify) only.
+/// A parsed token. Its payload is available only through
+/// [`verify`](Self::verify).
 pub(crate) struct CompactJws<'a> {
     signing_input: &'a str,
     payload: &'a str,
@@ -17,8 +17,7 @@ pub(crate) struct CompactJws<'a> {
     header: Header,
 }
 
-/// What a token says about itself. Addresses of keys that it may give too are
-/// not even read.
+/// The header of a token. URLs of keys that it may contain are not even read.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -33,12 +32,12 @@ struct Header {
 }
 
 impl<'a> CompactJws<'a> {
-    /// Takes a token apart.
+    /// Parses a token.
     pub(crate) fn parse(token: &'a str) -> Result<Self, JoseError> {
         if token.len() > MAX_TOKEN {
             return Err(JoseError::TooLarge);
         }
-        let malformed = JoseError::Malformed("a token has three parts");
+        let malformed = JoseError::Malformed("the token does not have three parts");
         let (signing_input, signature) = token.rsplit_once('.').ok_or(malformed)?;
         let (header, payload) = signing_input.split_once('.').ok_or(malformed)?;
         if payload.contains('.') {
@@ -46,10 +45,12 @@ impl<'a> CompactJws<'a> {
         }
         let header = base64url::decode(header)?;
         let header: Header = serde_json::from_slice(&header)
-            .map_err(|_| JoseError::Malformed("the token's header is not what it should be"))?;
+            .map_err(|_| JoseError::Malformed("the token has an invalid header"))?;
         if header.crit.is_some() {
-            // None of the extensions that one must understand is known here.
-            return Err(JoseError::Unsupported("the token has critical extensions"));
+            // None of the critical extensions is supported.
+            return Err(JoseError::Unsupported(
+                "the token has unsupported critical extensions",
+            ));
         }
         Ok(Self {
             signing_input,
@@ -59,19 +60,19 @@ impl<'a> CompactJws<'a> {
         })
     }
 
-    /// What it says it is signed with, if that is one of ours. Keys are found
-    /// by it, and must agree.
+    /// Returns the algorithm in the header, if it is supported. It is used to
+    /// find keys, which must match it.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
         Algorithm::from_name(&self.header.alg)
     }
 
-    /// The name of the key that it says it is signed with.
+    /// Returns the key id in the header.
     pub(crate) fn key_id(&self) -> Option<&str> {
         self.header.kid.as_deref()
     }
 
-    /// Who it says made it. Only for finding those who can tell whether that
-    /// is so.
+    /// Returns the unverified issuer. Only for finding the keys that can verify
+    /// it.
     pub(crate) fn claimed_issuer(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Claimed {
@@ -82,22 +83,24 @@ impl<'a> CompactJws<'a> {
         claimed.ok().map(|claimed| claimed.iss)
     }
 
-    /// What kind of token it says it is.
+    /// Returns the type in the header.
     pub(crate) fn typ(&self) -> Option<&str> {
         self.header.typ.as_deref()
     }
 
-    /// The key that it brings along. It proves nothing but that whoever signed
-    /// the token holds its private part.
+    /// Returns the key in the header. It only proves that the signer holds its
+    /// private part.
     pub(crate) fn embedded_key(&self) -> Option<Result<PublicKey, JoseError>> {
         let jwk = self.header.jwk.as_ref()?;
         Some(PublicKey::from_jwk(jwk.get()))
     }
 
-    /// What the token says, if this key signed it.
+    /// Returns the payload, if the token was signed by this key.
     pub(crate) fn verify(&self, key: &PublicKey) -> Result<Vec<u8>, JoseError> {
         if self.algorithm() != Some(key.algorithm()) {
-            return Err(JoseError::Unsupported("the key is not for that algorithm"));
+            return Err(JoseError::Unsupported(
+                "the key is for another algorithm than the token",
+            ));
         }
         key.verify(self.signing_input.as_bytes(), &self.signature)?;
         base64url::decode(self.payload)

@@ -1,22 +1,22 @@
-//! What can be wrong with keys and tokens.
+//! Errors in keys and tokens.
 
 use std::fmt;
 
-/// What is wrong with a key or a token. It repeats nothing of either.
+/// Why a key or token is not usable. Contains nothing of either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoseError {
-    /// It is not written as it should be.
+    /// Its encoding is invalid.
     Malformed(&'static str),
-    /// It is larger than anything that is needed.
+    /// It exceeds the maximum size.
     TooLarge,
-    /// It is written well, but nothing here can deal with it.
+    /// It is well-formed but not supported.
     Unsupported(&'static str),
-    /// The key is none, or too weak.
+    /// The key is invalid or too weak.
     BadKey(&'static str),
-    /// The signature is not one by that key.
+    /// The signature is not valid for the key.
     BadSignature,
-    /// There were no random numbers, or signing failed.
+    /// The random number generator or the signing operation failed.
     Failed,
 }
 
@@ -26,8 +26,8 @@ impl fmt::Display for JoseError {
             Self::Malformed(reason) | Self::Unsupported(reason) | Self::BadKey(reason) => {
                 f.write_str(reason)
             }
-            Self::TooLarge => f.write_str("it is too large"),
-            Self::BadSignature => f.write_str("the signature does not fit"),
+            Self::TooLarge => f.write_str("it exceeds the maximum size"),
+            Self::BadSignature => f.write_str("the signature is invalid"),
             Self::Failed => f.write_str("signing failed"),
         }
     }

@@ -1,5 +1,5 @@
-//! Any bytes, read as everything that comes from others: what must hold whatever
-//! they are. A fuzz target and a property test call this.
+//! Parses arbitrary bytes as every kind of untrusted input, and checks the
+//! invariants. Called by a fuzz target and a property test.
 
 use std::sync::OnceLock;
 
@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::{CompactJws, KeySet, PublicKey, SigningKey, base64url};
 
-/// Reads bytes as tokens, keys and key files.
+/// Parses bytes as tokens, keys and key files.
 ///
 /// # Panics
 ///
-/// Where something was believed that must not be.
+/// Panics if something was accepted that must not be.
 pub fn read_anything(data: &[u8]) {
     check_key_set(data);
     check_pem(data);
@@ -19,13 +19,13 @@ pub fn read_anything(data: &[u8]) {
     check_tampered_token(data);
 }
 
-/// Ours. Nobody else can sign with it.
+/// Our key. Nobody else can sign with it.
 fn test_key() -> &'static SigningKey {
     static OURS: OnceLock<SigningKey> = OnceLock::new();
     OURS.get_or_init(|| SigningKey::generate().expect("there are random numbers"))
 }
 
-/// What is read of a set of keys, is written and read again as the same.
+/// A parsed key set is serialized and parsed again as the same.
 fn check_key_set(data: &[u8]) {
     let Ok(set) = KeySet::from_json(data) else {
         return;
@@ -47,7 +47,7 @@ fn check_pem(data: &[u8]) {
     let _ = SigningKey::from_pem(&file);
 }
 
-/// Bytes as a token, and as the parts of one, between zeros.
+/// Uses the bytes as a token, and as the parts of one, separated by zeros.
 fn check_tokens(data: &[u8]) {
     check_token(&String::from_utf8_lossy(data));
     let mut parts = data.splitn(3, |byte| *byte == 0);
@@ -73,7 +73,7 @@ fn check_token(text: &str) {
     }
 }
 
-/// A token of ours in which a byte is another: it is good only if it is not.
+/// Changes a byte of a token of ours: it is valid only if the byte is the same.
 fn check_tampered_token(data: &[u8]) {
     static TOKEN: OnceLock<String> = OnceLock::new();
     let signed = || {

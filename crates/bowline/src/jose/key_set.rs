@@ -5,17 +5,17 @@ use serde_json::value::RawValue;
 
 use super::{Algorithm, JoseError, PublicKey};
 
-/// The largest set.
+/// Maximum size of a set.
 const MAX_SET: usize = 256 * 1024;
-/// The most keys in one.
+/// Maximum number of keys in a set.
 const MAX_KEYS: usize = 128;
-/// How many keys are tried for a token that names none.
+/// Maximum number of keys that are tried for a token without a key id.
 const MAX_CANDIDATES: usize = 4;
 
 /// The keys of an issuer.
 ///
-/// Keys that are not for signatures, or of a kind that is not known here, are
-/// passed over: an issuer may have more of them than we need.
+/// Keys that are not for signatures or of an unsupported type are skipped: an
+/// issuer may publish more keys than needed here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySet {
     keys: Vec<PublicKey>,
@@ -28,17 +28,17 @@ struct JwkSet<'a> {
 }
 
 impl KeySet {
-    /// Reads a JSON Web Key Set.
+    /// Parses a JSON Web Key Set.
     ///
     /// # Errors
     ///
-    /// Where it is none, or too large.
+    /// Returns an error if it is not a valid set or too large.
     pub fn from_json(json: &[u8]) -> Result<Self, JoseError> {
         if json.len() > MAX_SET {
             return Err(JoseError::TooLarge);
         }
         let parsed: JwkSet<'_> = serde_json::from_slice(json)
-            .map_err(|_| JoseError::Malformed("it is not a JSON Web Key Set"))?;
+            .map_err(|_| JoseError::Malformed("not a valid JSON Web Key Set"))?;
         if parsed.keys.len() > MAX_KEYS {
             return Err(JoseError::TooLarge);
         }
@@ -48,27 +48,27 @@ impl KeySet {
             .collect())
     }
 
-    /// The keys.
+    /// Returns the keys.
     #[must_use]
     pub fn keys(&self) -> &[PublicKey] {
         &self.keys
     }
 
-    /// The set as JSON, to be published.
+    /// Returns the set as JSON, for publication.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         let keys = self.keys.iter().map(PublicKey::to_jwk);
         serde_json::json!({ "keys": keys.collect::<Vec<_>>() })
     }
 
-    /// Whether a key goes by this name.
+    /// Returns whether the set has a key with this id.
     #[must_use]
     pub fn contains_id(&self, id: &str) -> bool {
         self.keys.iter().any(|key| key.id() == Some(id))
     }
 
-    /// The keys that a token may be signed with: that of the name it gives; or,
-    /// if it gives none, a few that have its algorithm.
+    /// Returns the keys that a token may be signed with: the one with its key
+    /// id, or, if it has none, a few keys for its algorithm.
     pub fn candidates<'a>(
         &'a self,
         id: Option<&'a str>,

@@ -1,16 +1,16 @@
-//! Signed tokens: keys, key sets and compact signatures, on `ring`.
+//! JOSE: keys, key sets and compact signed tokens, on top of `ring`.
 //!
-//! [`SigningKey`] is a key of one's own, [`PublicKey`] and [`KeySet`] are those
-//! of others. What is done with them is the business of whoever is given them.
+//! [`SigningKey`] is a private key; [`PublicKey`] and [`KeySet`] verify
+//! signatures of others. How they are used is up to the caller.
 //!
-//! - `algorithm` names the ways to sign that exist here. Those that do not,
-//!   `none` and everything with a shared secret, cannot be written down.
-//! - `public_key` and `key_set` are keys of others; `signing_key` is one's own.
-//! - `compact` is a token that somebody brought; `base64url` how it is written.
+//! - `algorithm` lists the supported algorithms. Others, such as `none` and
+//!   everything with a shared secret, cannot be represented.
+//! - `public_key` and `key_set` are keys of others; `signing_key` is our own.
+//! - `compact` is a received token; `base64url` its encoding.
 //! - `pem` reads key files.
 //!
-//! A key has one algorithm, and that decides. What a token says about itself
-//! must agree with it, and decides nothing.
+//! A key has one algorithm, which is the one that is used. The `alg` of a token
+//! must match it and decides nothing.
 
 mod algorithm;
 mod base64url;
@@ -37,8 +37,8 @@ pub use key_set::KeySet;
 pub use public_key::PublicKey;
 pub use signing_key::SigningKey;
 
-/// The SHA-256 of something, as base64url: what thumbprints, `ath` and PKCE
-/// challenges are.
+/// Returns the SHA-256 of `bytes` as base64url, as used for thumbprints, `ath`
+/// and PKCE challenges.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
     base64url::encode(digest.as_ref())

@@ -1,4 +1,4 @@
-//! Reading key files.
+//! Parsing of PEM key files.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -6,13 +6,13 @@ use zeroize::Zeroizing;
 
 use super::JoseError;
 
-/// More than an RSA key of 8192 bits takes.
+/// Maximum size: more than an RSA key of 8192 bits takes.
 const MAX_PEM: usize = 32 * 1024;
 
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
-/// The PKCS #8 key in a file. What stands before and after it is passed over.
+/// Returns the PKCS #8 key in a file. Anything before and after it is ignored.
 pub(super) fn private_key(file: &str) -> Result<Zeroizing<Vec<u8>>, JoseError> {
     if file.len() > MAX_PEM {
         return Err(JoseError::TooLarge);
@@ -23,11 +23,11 @@ pub(super) fn private_key(file: &str) -> Result<Zeroizing<Vec<u8>>, JoseError> {
     let Some((base64_lines, _)) = base64_lines else {
         return Err(JoseError::Malformed(advice(file)));
     };
-    // Room for all of it, so that no copy is left behind.
+    // Allocate the full capacity, so no copy is left behind by reallocation.
     let mut base64 = Zeroizing::new(String::with_capacity(base64_lines.len()));
     base64.extend(base64_lines.split_ascii_whitespace());
     let decoded = STANDARD.decode(base64.as_bytes()).map(Zeroizing::new);
-    decoded.map_err(|_| JoseError::Malformed("the PEM file is not base64"))
+    decoded.map_err(|_| JoseError::Malformed("the PEM file is not valid base64"))
 }
 
 fn advice(file: &str) -> &'static str {

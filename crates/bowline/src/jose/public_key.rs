@@ -1,4 +1,4 @@
-//! A key of somebody's that signatures are checked with (RFC 7517, 7638).
+//! A public key that verifies signatures (RFC 7517, 7638).
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Algorithm, JoseError, base64url, digest};
 
-/// The longest `kid`.
+/// Maximum length of a `kid`.
 const MAX_ID_LEN: usize = 512;
 
 /// A public key, with the one algorithm that it is used with.
@@ -35,7 +35,7 @@ pub(super) enum KeyMaterial {
     },
 }
 
-/// A JSON Web Key, as far as it matters here.
+/// A JSON Web Key, as far as it is needed here.
 #[derive(Deserialize)]
 struct Jwk<'a> {
     kty: &'a str,
@@ -62,20 +62,20 @@ struct Jwk<'a> {
 }
 
 impl PublicKey {
-    /// Reads a JSON Web Key.
+    /// Parses a JSON Web Key.
     ///
-    /// An RSA key that does not name its algorithm is one for RS256, as
-    /// everybody means it who leaves it out.
+    /// An RSA key without an algorithm is for RS256, as is common.
     ///
     /// # Errors
     ///
-    /// Where it is none, is not for signatures, is of a kind that is not known
-    /// here, or comes with its private part, which then is nobody's secret.
+    /// Returns an error if it is not a valid key, is not for signatures, is of
+    /// an unsupported type, or contains its private part, which is then no
+    /// longer secret.
     pub fn from_jwk(json: &str) -> Result<Self, JoseError> {
         let jwk: Jwk<'_> = serde_json::from_str(json)
-            .map_err(|_| JoseError::Malformed("it is not a JSON Web Key"))?;
+            .map_err(|_| JoseError::Malformed("not a valid JSON Web Key"))?;
         if jwk.d.is_some() {
-            return Err(JoseError::BadKey("the key comes with its private part"));
+            return Err(JoseError::BadKey("the key contains its private part"));
         }
         if !jwk.is_for_signatures() {
             return Err(JoseError::Unsupported("the key is not for signatures"));
@@ -83,13 +83,18 @@ impl PublicKey {
         let (algorithm, material) = jwk.material()?;
         let stated = match &jwk.alg {
             None => algorithm,
-            Some(name) => Algorithm::from_name(name)
-                .ok_or(JoseError::Unsupported("no such algorithm is known here"))?,
+            Some(name) => Algorithm::from_name(name).ok_or(JoseError::Unsupported(
+                "the key is for an unsupported algorithm",
+            ))?,
         };
         let algorithm = match (algorithm, stated) {
             (Algorithm::Rs256, Algorithm::Ps256) => Algorithm::Ps256,
             (derived, stated) if derived == stated => stated,
-            _ => return Err(JoseError::BadKey("the key does not fit its algorithm")),
+            _ => {
+                return Err(JoseError::BadKey(
+                    "the key type does not match its algorithm",
+                ));
+            }
         };
         let key = Self::new(algorithm, material);
         match jwk.kid {
@@ -106,9 +111,9 @@ impl PublicKey {
         }
     }
 
-    /// The key from what `ring` holds of it: an uncompressed point.
+    /// Creates a key from an uncompressed point, as `ring` has it.
     pub(super) fn from_point(algorithm: Algorithm, point: &[u8]) -> Result<Self, JoseError> {
-        let invalid_point = JoseError::BadKey("it is not a point on the curve");
+        let invalid_point = JoseError::BadKey("the key is not a point on the curve");
         let (&point_format, coordinates) = point.split_first().ok_or(invalid_point)?;
         if point_format != 4 || !coordinates.len().is_multiple_of(2) {
             return Err(invalid_point);
@@ -118,17 +123,17 @@ impl PublicKey {
         Ok(Self::new(algorithm, KeyMaterial::Ec { x, y }))
     }
 
-    /// The same RSA key, for the other way to sign with it.
+    /// Returns the same RSA key for PS256.
     pub(super) fn for_pss(mut self) -> Self {
         self.algorithm = Algorithm::Ps256;
         self
     }
 
-    /// The same key, under a name.
+    /// Returns the same key with an id.
     ///
     /// # Errors
     ///
-    /// Where the name is too long to be one.
+    /// Returns an error if the id is too long.
     pub fn with_id(mut self, id: &str) -> Result<Self, JoseError> {
         if id.len() > MAX_ID_LEN {
             return Err(JoseError::TooLarge);
@@ -137,19 +142,19 @@ impl PublicKey {
         Ok(self)
     }
 
-    /// Its name, where it has one.
+    /// Returns its id, if it has one.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// What it is used with.
+    /// Returns its algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The whole key as a JSON Web Key, to be published.
+    /// Returns the whole key as a JSON Web Key, for publication.
     #[must_use]
     pub fn to_jwk(&self) -> Value {
         let mut jwk = self.required_members();
@@ -161,8 +166,8 @@ impl PublicKey {
         jwk
     }
 
-    /// The members that make the key, and no others: what a proof of
-    /// possession carries in its header.
+    /// Returns only the members that define the key, as a proof of possession
+    /// carries them in its header.
     #[must_use]
     pub fn required_members(&self) -> Value {
         match &self.material {
@@ -179,7 +184,7 @@ impl PublicKey {
         }
     }
 
-    /// The SHA-256 thumbprint of RFC 7638, as base64url.
+    /// Returns the SHA-256 thumbprint of RFC 7638, as base64url.
     #[must_use]
     pub fn thumbprint(&self) -> String {
         digest(&crate::canonical::canonicalize(
@@ -195,11 +200,11 @@ impl PublicKey {
         }
     }
 
-    /// Checks a signature by this key.
+    /// Verifies a signature by this key.
     ///
     /// # Errors
     ///
-    /// Where it is none.
+    /// Returns an error if it is invalid.
     #[cfg(feature = "http-server")]
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), JoseError> {
         use ring::signature as ring_signature;
@@ -236,10 +241,10 @@ impl Jwk<'_> {
             && operations.is_none_or(|all| all.iter().any(|it| it == "verify"))
     }
 
-    /// What the key is made of, and what such a key is used with if nobody says
-    /// otherwise.
+    /// Returns the key material, and the default algorithm for this type of
+    /// key.
     fn material(&self) -> Result<(Algorithm, KeyMaterial), JoseError> {
-        let unknown = JoseError::Unsupported("keys of that kind are not known here");
+        let unknown = JoseError::Unsupported("the key type is not supported");
         match (self.kty, self.crv) {
             ("EC", Some("P-256")) => Ok((Algorithm::Es256, self.ec(32)?)),
             ("EC", Some("P-384")) => Ok((Algorithm::Es384, self.ec(48)?)),
@@ -259,28 +264,30 @@ impl Jwk<'_> {
 
     fn rsa(&self) -> Result<KeyMaterial, JoseError> {
         let (n, e) = (decode_integer(self.n)?, decode_integer(self.e)?);
-        // What is less, or more, no signature would be checked with later.
+        // `ring` would reject keys outside of this range on verification.
         if !(256..=1024).contains(&n.len()) || e.is_empty() || e.len() > 8 {
-            return Err(JoseError::BadKey("the RSA key is too short or too long"));
+            return Err(JoseError::BadKey("the RSA key must have 2048 to 8192 bits"));
         }
         Ok(KeyMaterial::Rsa { n, e })
     }
 }
 
 fn decode_part(encoded: Option<&str>) -> Result<Vec<u8>, JoseError> {
-    let encoded = encoded.ok_or(JoseError::Malformed("a part of the key is missing"))?;
+    let encoded = encoded.ok_or(JoseError::Malformed("a member of the key is missing"))?;
     base64url::decode(encoded)
 }
 
 fn decode_exact(encoded: Option<&str>, length: usize) -> Result<Vec<u8>, JoseError> {
     let part = decode_part(encoded)?;
     if part.len() != length {
-        return Err(JoseError::Malformed("a part of the key has a wrong length"));
+        return Err(JoseError::Malformed(
+            "a member of the key has the wrong length",
+        ));
     }
     Ok(part)
 }
 
-/// A number, without the leading zeros that some write.
+/// Decodes an integer, without the leading zeros that some encoders write.
 fn decode_integer(encoded: Option<&str>) -> Result<Vec<u8>, JoseError> {
     let mut part = decode_part(encoded)?;
     let zeros = part.iter().take_while(|byte| **byte == 0).count();

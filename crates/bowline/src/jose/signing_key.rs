@@ -1,4 +1,4 @@
-//! A key of one's own, to sign with.
+//! A private key for signing tokens.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Algorithm, JoseError, PublicKey, base64url, pem, public_key::KeyMaterial};
 
-/// A private key. It is never shown.
+/// A private key. Never shown in `Debug` output.
 pub struct SigningKey {
     pair: SigningKeyPair,
     public: PublicKey,
@@ -28,23 +28,23 @@ enum SigningKeyPair {
 }
 
 impl SigningKey {
-    /// A new key, for ES256.
+    /// Generates a new key for ES256.
     ///
     /// # Errors
     ///
-    /// Where the system has no random numbers.
+    /// Returns an error if the system's random number generator fails.
     pub fn generate() -> Result<Self, JoseError> {
         let curve = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let document = EcdsaKeyPair::generate_pkcs8(curve, &SystemRandom::new());
         Self::from_pkcs8(document.map_err(|_| JoseError::Failed)?.as_ref())
     }
 
-    /// Reads a PEM file with a key in PKCS #8: for ES256, ES384, RS256 or
-    /// `EdDSA`, by the kind of the key.
+    /// Parses a PEM file with a key in PKCS #8: for ES256, ES384, RS256 or
+    /// `EdDSA`, by the type of the key.
     ///
     /// # Errors
     ///
-    /// Where there is none, or it is too weak.
+    /// Returns an error if the file has no usable key, or the key is too weak.
     pub fn from_pem(file: &str) -> Result<Self, JoseError> {
         Self::from_pkcs8(&pem::private_key(file)?)
     }
@@ -69,7 +69,7 @@ impl SigningKey {
             return Ok(Self { pair, public });
         }
         let pair = RsaKeyPair::from_pkcs8(der).map_err(|_| {
-            JoseError::BadKey("it is not a P-256, P-384, Ed25519 or sufficient RSA key")
+            JoseError::BadKey("the key is not a P-256, P-384, Ed25519 or sufficiently long RSA key")
         })?;
         let PublicKeyComponents { n, e } = PublicKeyComponents::from(pair.public());
         let public = PublicKey::new(Algorithm::Rs256, KeyMaterial::Rsa { n, e });
@@ -77,41 +77,42 @@ impl SigningKey {
         Ok(Self { pair, public })
     }
 
-    /// The same key, under a name that tokens give as `kid`.
+    /// Returns the same key with an id, which tokens carry as `kid`.
     ///
     /// # Errors
     ///
-    /// Where the name is too long to be one.
+    /// Returns an error if the id is too long.
     pub fn with_id(mut self, id: &str) -> Result<Self, JoseError> {
         self.public = self.public.with_id(id)?;
         Ok(self)
     }
 
-    /// The same key, for PS256 in place of RS256.
+    /// Returns the same key for PS256 instead of RS256.
     ///
     /// # Errors
     ///
-    /// Where it is not an RSA key.
+    /// Returns an error if it is not an RSA key.
     pub fn with_pss(mut self) -> Result<Self, JoseError> {
         if !matches!(self.pair, SigningKeyPair::Rsa(_)) {
-            return Err(JoseError::BadKey("PS256 takes an RSA key"));
+            return Err(JoseError::BadKey("PS256 requires an RSA key"));
         }
         self.public = self.public.for_pss();
         Ok(self)
     }
 
-    /// The public part.
+    /// Returns the public key.
     #[must_use]
     pub const fn public_key(&self) -> &PublicKey {
         &self.public
     }
 
-    /// A compact token with these claims. Its header has the key's name, if
-    /// it has one, and this `typ`: `JWT`, `at+jwt`…
+    /// Signs a compact token with these claims. Its header has the key id, if
+    /// there is one, and this `typ`, such as `JWT` or `at+jwt`.
     ///
     /// # Errors
     ///
-    /// Where the claims cannot be written as JSON, or signing fails.
+    /// Returns an error if the claims cannot be serialized as JSON, or signing
+    /// fails.
     pub fn sign<T: Serialize + ?Sized>(&self, typ: &str, claims: &T) -> Result<String, JoseError> {
         let mut header = json!({"alg": self.public.algorithm().name(), "typ": typ});
         if let Some(id) = self.public.id() {
@@ -120,8 +121,8 @@ impl SigningKey {
         self.sign_with_header(&header, claims)
     }
 
-    /// As [`sign`](Self::sign), with the public key itself in the header: a
-    /// proof that the private one is at hand, as DPoP (RFC 9449) has it.
+    /// Like [`sign`](Self::sign), with the public key in the header: a proof of
+    /// possession of the private key, as in DPoP (RFC 9449).
     ///
     /// # Errors
     ///
@@ -142,7 +143,7 @@ impl SigningKey {
         claims: &T,
     ) -> Result<String, JoseError> {
         let claims = serde_json::to_vec(claims)
-            .map_err(|_| JoseError::Malformed("the claims cannot be written as JSON"))?;
+            .map_err(|_| JoseError::Malformed("the claims cannot be serialized as JSON"))?;
         let mut token = base64url::encode(header.to_string().as_bytes());
         token.push('.');
         token.push_str(&base64url::encode(&claims));

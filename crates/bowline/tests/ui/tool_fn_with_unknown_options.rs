@@ -15,13 +15,13 @@ async fn shapes() -> Result<()> {
 }
 
 /// Given twice.
-#[tool(idempotent, idempotent, limits(questions = 1, questions = 2))]
+#[tool(idempotent, idempotent, limits(max_questions = 1, max_questions = 2))]
 async fn twice() -> Result<()> {
     Ok(())
 }
 
 /// Of another type.
-#[tool(limits(questions = "many"), elicits(String))]
+#[tool(limits(max_questions = "many"), elicits(String))]
 async fn types() -> Result<()> {
     Ok(())
 }
