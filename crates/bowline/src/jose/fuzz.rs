@@ -73,7 +73,7 @@ fn check_token(text: &str) {
     }
 }
 
-/// Changes a byte of a token of ours: it is valid only if the byte is the same.
+/// Changes a byte of our own token: it is valid only if the byte is the same.
 fn check_tampered_token(data: &[u8]) {
     static TOKEN: OnceLock<String> = OnceLock::new();
     let signed = || {

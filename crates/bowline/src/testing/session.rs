@@ -247,7 +247,10 @@ impl FakeSession {
 }
 
 fn unsupported(profile: &ServerProfile) -> ErrorObject {
-    let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "no handshake here");
+    let error = ErrorObject::new(
+        code::UNSUPPORTED_PROTOCOL_VERSION,
+        "Unsupported protocol version",
+    );
     match RawJson::encode(&json!({"supported": [profile.version()]})) {
         Ok(data) => error.with_data(data),
         Err(_) => error,

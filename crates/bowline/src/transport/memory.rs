@@ -29,7 +29,7 @@ const QUEUE_BYTES: usize = 1024 * 1024;
 /// # let mut transport = transport;
 /// # use bowline::transport::{DialOptions, Transport};
 /// # let dialled = transport.dial(DialOptions::default());
-/// // Whoever connects through `transport` appears here:
+/// // Connections through `transport` arrive here:
 /// let peer = server_side.accept().await;
 /// # drop((peer, dialled));
 /// # });

@@ -137,7 +137,10 @@ impl AuthContext {
             .await?;
         let document = JsonDocument::parse(&response.body).unwrap_or_default();
         if let Some(error) = OAuthError::from_document(&document) {
-            return Err(AuthError::refused("the registration of this client", error));
+            return Err(AuthError::refused(
+                "the client registration endpoint",
+                error,
+            ));
         }
         let registered =
             RegisteredClient::from_document(&document).filter(|_| response.status < 300);

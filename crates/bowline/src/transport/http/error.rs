@@ -57,8 +57,8 @@ impl fmt::Display for HttpConfigError {
             }
             Self::CredentialsOverPlainHttp => f.write_str(super::authorizer::PLAIN_HTTP_MESSAGE),
             Self::NeedsAuth => f.write_str(
-                "the configuration has client credentials, and this program was built without \
-                 the feature `auth`, which could use them",
+                "client credentials are configured, but this program was built without the \
+                 feature `auth`",
             ),
         }
     }

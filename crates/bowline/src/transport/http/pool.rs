@@ -151,7 +151,7 @@ impl Pool {
         };
         let connected = timeout(CONNECT_TIMEOUT, connecting).await;
         connected.unwrap_or_else(|_| {
-            let reason = "timed out while connecting";
+            let reason = "timed out after 10s while connecting";
             Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
         })
     }
