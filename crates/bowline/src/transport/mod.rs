@@ -119,7 +119,7 @@ impl Default for DialOptions {
 /// One link, from dial until it goes down. Driven by one task.
 pub trait Link: Send {
     /// Queues a frame; frames are sent in this order. Must not wait: a link
-    /// whose queue is full returns the frame as [`Refusal::Busy`].
+    /// whose queue is full returns the frame as [`SendError::Busy`].
     ///
     /// # Errors
     ///

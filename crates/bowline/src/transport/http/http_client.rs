@@ -48,7 +48,8 @@ pub(crate) fn builder() -> Result<ClientBuilder, String> {
 }
 
 /// Returns a connector with the same settings, directly to the server. Without
-/// `certificates`, which take a while to load, it supports no TLS.
+/// `verify_certificates` it trusts no certificate at all, so TLS fails: loading
+/// the system's verifier takes a while.
 pub(super) fn connector(
     verify_certificates: bool,
 ) -> Result<HttpsConnector<HttpConnector>, String> {
