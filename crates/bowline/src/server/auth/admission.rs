@@ -1,4 +1,5 @@
-//! Letting requests in: with a token, from a known issuer, for this server.
+//! Request admission: checks that a request has a token from a known issuer for
+//! this server.
 
 use std::net::IpAddr;
 
@@ -14,8 +15,8 @@ use super::{
 use crate::jose::CompactJws;
 
 impl Protection {
-    /// Says what a request's sender may do here. The token is taken out of the
-    /// request, whatever comes of it.
+    /// Verifies a request's token and returns its grant. The token is removed
+    /// from the request in any case.
     pub(crate) async fn admit(
         &self,
         parts: &mut Parts,
@@ -51,7 +52,9 @@ impl Protection {
         match (scheme, grant.key_thumbprint(), self.proof_checker()) {
             (Scheme::Bearer, None, _) => {}
             (Scheme::Bearer, Some(_), _) => {
-                return Err(AuthRejection::InvalidToken("the token is bound to a key"));
+                return Err(AuthRejection::InvalidToken(
+                    "the token is bound to a key and cannot be used as a bearer token",
+                ));
             }
             (Scheme::Dpop, Some(key), Some(checker)) => {
                 let bound = (token, &grant, key);
@@ -59,7 +62,7 @@ impl Protection {
             }
             (Scheme::Dpop, _, _) => {
                 return Err(AuthRejection::InvalidToken(
-                    "the token is not bound to a key",
+                    "the token is not bound to a key and cannot be used with DPoP",
                 ));
             }
         }
@@ -75,12 +78,12 @@ impl Protection {
         Ok(grant)
     }
 
-    /// Has the token verified by whoever knows its issuer, and checks what must
-    /// hold whoever that was.
+    /// Verifies the token with the matching verifier and applies the checks
+    /// that hold for every issuer.
     ///
-    /// Those who verify it by themselves are all asked. An issuer is shown it
-    /// only where it is the one that the token names, or where the token names
-    /// none and is such as this issuer gives.
+    /// Verifiers that work locally are all tried. An issuer is shown the token
+    /// only if the token names that issuer, or if it names none and has the
+    /// prefix of that issuer's tokens.
     pub(super) async fn verify(&self, token: AccessToken<'_>) -> Result<Grant, AuthRejection> {
         let claimed_issuer = CompactJws::parse(token.secret()).ok();
         let claimed_issuer = claimed_issuer.and_then(|token| token.claimed_issuer());
@@ -110,7 +113,8 @@ impl Protection {
                 Err(VerifyError::Invalid(why)) if tries_next => {
                     refused.get_or_insert(AuthRejection::InvalidToken(why));
                 }
-                // The others may know it; if none does, this one might have.
+                // Another verifier may know the token; if none does, this one
+                // might have.
                 Err(VerifyError::Unavailable) if tries_next => {
                     refused = Some(AuthRejection::Unavailable);
                 }
@@ -118,31 +122,33 @@ impl Protection {
                 Err(VerifyError::Unavailable) => return Err(AuthRejection::Unavailable),
             }
         }
-        let unknown = AuthRejection::InvalidToken("the token is from no issuer known here");
+        let unknown = AuthRejection::InvalidToken("the issuer of the token is unknown");
         Err(refused.unwrap_or(unknown))
     }
 
-    /// Checks what must hold of every grant.
+    /// Checks the requirements that hold for every grant.
     fn check_grant(&self, grant: Grant, issuer: &str) -> Result<Grant, AuthRejection> {
         if grant.issuer() != issuer {
             return Err(AuthRejection::InvalidToken(
-                "the token is from another issuer",
+                "the token was issued by another issuer",
             ));
         }
         let is_ours = |audience: &str| self.audiences().iter().any(|it| **it == *audience);
         if !grant.audiences().any(is_ours) {
             return Err(AuthRejection::InvalidToken(
-                "the token is for another audience",
+                "the token was issued for another audience",
             ));
         }
         let is_named = |name: Option<&str>| name.is_some_and(|name| !name.is_empty());
         if !is_named(grant.subject().or(grant.client_id())) {
-            return Err(AuthRejection::InvalidToken("the token is nobody's"));
+            return Err(AuthRejection::InvalidToken(
+                "the token has an empty subject or client id",
+            ));
         }
         Ok(grant)
     }
 
-    /// All scopes that a call takes: those of every request, and its own.
+    /// Returns all scopes a call needs: the required ones and its own.
     pub(crate) fn all_scopes(&self, additional: &[Box<str>]) -> Vec<Box<str>> {
         let mut all = self.required_scopes().to_vec();
         scope::push_unique(&mut all, additional.iter().map(|name| &**name));

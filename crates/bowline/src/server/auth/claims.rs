@@ -1,4 +1,4 @@
-//! What tokens say, in the words of RFC 7519, 7662 and 9068.
+//! Token claims as defined by RFC 7519, 7662 and 9068.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,26 +6,26 @@ use serde_json::{Map, Value};
 
 use super::{Grant, VerifyError};
 
-/// Reads what a token says into a grant.
+/// Converts the claims of a token into a grant.
 ///
 /// # Errors
 ///
-/// Where it says less than it must, or something that is not understood here
-/// and must be.
+/// Returns an error if a mandatory claim is missing, or if a claim that must be
+/// understood is not.
 pub(super) fn into_grant(issuer: &str, claims: Map<String, Value>) -> Result<Grant, VerifyError> {
     let string = |name: &str| claims.get(name).and_then(Value::as_str);
-    // Whom it names in another way than by a text is not known by the client's
-    // name either: all who use that client would be one.
+    // A subject that is not a string is not replaced by the client id: all
+    // users of that client would share one principal.
     if claims.contains_key("sub") && string("sub").is_none() {
         return Err(VerifyError::Invalid(
-            "the subject of the token is not a text",
+            "the subject of the token is not a string",
         ));
     }
     let client = string("client_id").or_else(|| string("azp"));
     let mut grant = match (string("sub"), client) {
         (Some(subject), _) => Grant::new(issuer, subject),
         (None, Some(client)) => Grant::for_client(issuer, client),
-        (None, None) => return Err(VerifyError::Invalid("the token names no subject")),
+        (None, None) => return Err(VerifyError::Invalid("the token has no subject")),
     };
     if let Some(client) = client {
         grant = grant.with_client_id(client);
@@ -33,7 +33,7 @@ pub(super) fn into_grant(issuer: &str, claims: Map<String, Value>) -> Result<Gra
     for audience in strings(claims.get("aud")) {
         grant = grant.with_audience(audience);
     }
-    // The second is what some issuers say in its place.
+    // Some issuers use `scp` instead.
     let scopes = claims.get("scope").or_else(|| claims.get("scp"));
     let scopes = strings(scopes).flat_map(|it| it.split(' '));
     grant = grant.with_scopes(scopes.filter(|it| !it.is_empty()));
@@ -42,13 +42,13 @@ pub(super) fn into_grant(issuer: &str, claims: Map<String, Value>) -> Result<Gra
     }
     if let Some(confirmation) = claims.get("cnf") {
         let key = confirmation.get("jkt").and_then(Value::as_str);
-        let unknown = VerifyError::Invalid("the token is bound in a way that is not known here");
+        let unknown = VerifyError::Invalid("the token is bound to a key in an unsupported way");
         grant = grant.with_key_thumbprint(key.ok_or(unknown)?);
     }
     Ok(grant.with_claims(claims))
 }
 
-/// One text, or a list of texts.
+/// Iterates over a single string or a list of strings.
 fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
     let (one, many) = match value {
         Some(Value::String(text)) => (Some(text.as_str()), None),
@@ -59,11 +59,11 @@ fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
     one.into_iter().chain(many)
 }
 
-/// A moment that the token names.
+/// Returns the value of a time claim.
 ///
 /// # Errors
 ///
-/// Where there is something in its place that is none.
+/// Returns an error if the claim is present but not a valid timestamp.
 pub(super) fn timestamp(
     claims: &Map<String, Value>,
     name: &str,
@@ -74,31 +74,30 @@ pub(super) fn timestamp(
     let seconds = value.as_f64().filter(|it| *it >= 0.0);
     let since_epoch = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
     let time = since_epoch.and_then(|since_epoch| SystemTime::UNIX_EPOCH.checked_add(since_epoch));
-    let time = time.ok_or(VerifyError::Invalid(
-        "the token names a moment that is none",
-    ))?;
+    let time = time.ok_or(VerifyError::Invalid("the token has an invalid timestamp"))?;
     Ok(Some(time))
 }
 
-/// Whether a token is good now, as far as time goes: it must say until when.
+/// Checks that a token is valid now. It must have an expiry.
 ///
 /// # Errors
 ///
-/// Where it is not.
+/// Returns an error if the token has no expiry, has expired or is not valid
+/// yet.
 pub(super) fn check_validity(
     claims: &Map<String, Value>,
     leeway: Duration,
 ) -> Result<(), VerifyError> {
     let now = SystemTime::now();
     let expires = timestamp(claims, "exp")?;
-    let expires = expires.ok_or(VerifyError::Invalid("the token does not say until when"))?;
-    // Moments that cannot be counted are for ever.
+    let expires = expires.ok_or(VerifyError::Invalid("the token has no expiry"))?;
+    // Times too large to represent never expire.
     if expires.checked_add(leeway).is_some_and(|end| end <= now) {
         return Err(VerifyError::Invalid("the token has expired"));
     }
     let not_before = timestamp(claims, "nbf")?;
     if not_before.is_some_and(|begin| begin.checked_sub(leeway).is_some_and(|it| it > now)) {
-        return Err(VerifyError::Invalid("the token is not good yet"));
+        return Err(VerifyError::Invalid("the token is not valid yet"));
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Tokens that are bound to a key, and the proofs that it is at hand (RFC 9449).
+//! DPoP (RFC 9449): tokens bound to a key, and proofs of possession of that
+//! key.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -13,26 +14,25 @@ use tokio::time::Instant;
 use super::{AccessToken, Grant, https_url::HttpsUrl, nonce::Nonces, rejection::AuthRejection};
 use crate::jose::{CompactJws, digest};
 
-/// What proofs may be signed with.
+/// The signature algorithms proofs may use.
 pub(super) const ALGORITHMS: [&str; 5] = ["ES256", "ES384", "EdDSA", "PS256", "RS256"];
 
 const DPOP_HEADER: HeaderName = HeaderName::from_static("dpop");
-/// How old a proof may be.
+/// The maximum age of a proof.
 const PROOF_LIFETIME: Duration = Duration::from_secs(60);
-/// How far ahead of us its maker's clock may be. A proof is remembered for as
-/// much longer as it is from the future.
+/// How far the client's clock may be ahead. A proof from the future is
+/// remembered for that much longer.
 const LEEWAY: Duration = Duration::from_secs(10);
-/// How many proofs are remembered. If more come within the window, they are
-/// refused: a proof that is forgotten could be used once more.
+/// The maximum number of proofs remembered. Beyond that, proofs are rejected: a
+/// forgotten proof could be replayed.
 const MAX_USED_PROOFS: usize = 100_000;
-/// One principal may have one in so many of those places that are free. What it
-/// may have shrinks as they fill, so that however many take all they can, there
-/// is room for those who have less.
+/// One principal may use one in this many of the free places. Its share shrinks
+/// as they fill, so principals with less always find room.
 const PRINCIPAL_SHARE_DIVISOR: usize = 8;
-/// The longest name of a proof.
+/// The maximum length of a proof's `jti`.
 const MAX_JTI_BYTES: usize = 256;
 
-/// What a proof says.
+/// The claims of a proof.
 #[derive(Deserialize)]
 struct Claims {
     jti: String,
@@ -44,21 +44,21 @@ struct Claims {
     nonce: Option<String>,
 }
 
-/// What proofs must be like, and those that have been used.
+/// The requirements for proofs, and the proofs already used.
 pub(super) struct ProofChecker {
-    /// Where they must repeat what we gave.
+    /// The nonces proofs must contain, if required.
     nonces: Option<Nonces>,
     used: Mutex<UsedProofs>,
 }
 
-/// Proofs that have been used, until they are too old to be used again.
+/// Used proofs, kept until they are too old to be used again.
 #[derive(Default)]
 struct UsedProofs {
-    /// Whose they are, by their names.
+    /// Their principals, by `jti`.
     by_jti: HashMap<Arc<str>, Arc<str>>,
-    /// The same by the time at which they can be forgotten.
+    /// The same proofs, ordered by the time they can be forgotten.
     by_expiry: BTreeSet<(Instant, Arc<str>)>,
-    /// How many each principal has.
+    /// The number of proofs per principal.
     count_by_principal: HashMap<Arc<str>, usize>,
 }
 
@@ -70,14 +70,14 @@ impl ProofChecker {
         }
     }
 
-    /// The nonce that proofs must have now, if they must have one.
+    /// Returns the nonce that proofs must contain now, if one is required.
     pub(super) fn nonce(&self) -> Option<String> {
         self.nonces.as_ref().map(Nonces::current)
     }
 
-    /// Checks the proof that a request brings: that it was made for this
-    /// request and this token, now, by the key that the token is bound to; and
-    /// that it was not used before. It is taken out of the request.
+    /// Checks the proof of a request: that it was made for this request and
+    /// this token, now, by the key the token is bound to, and that it was not
+    /// used before. It is removed from the request.
     pub(super) fn check(
         &self,
         parts: &mut Parts,
@@ -85,35 +85,37 @@ impl ProofChecker {
         resource: &HttpsUrl,
     ) -> Result<(), AuthRejection> {
         let http::header::Entry::Occupied(entry) = parts.headers.entry(DPOP_HEADER) else {
-            return Err(AuthRejection::InvalidProof("there is no proof"));
+            return Err(AuthRejection::InvalidProof("the DPoP header is missing"));
         };
         let values: Vec<_> = entry.remove_entry_mult().1.collect();
         let [proof] = &values[..] else {
-            return Err(AuthRejection::InvalidProof("there is more than one proof"));
+            return Err(AuthRejection::InvalidProof(
+                "there is more than one DPoP header",
+            ));
         };
-        let unreadable = AuthRejection::InvalidProof("the proof cannot be read");
+        let unreadable = AuthRejection::InvalidProof("the proof is malformed");
         let proof = proof.to_str().map_err(|_| unreadable.clone())?;
         let claims = verify_proof(proof, key)?;
         if claims.htm != parts.method.as_str() || !is_same_target(&claims.htu, &parts.uri, resource)
         {
             return Err(AuthRejection::InvalidProof(
-                "the proof is for another request",
+                "the proof was made for another request",
             ));
         }
         if claims.ath != digest(token.secret().as_bytes()) {
             return Err(AuthRejection::InvalidProof(
-                "the proof is for another token",
+                "the proof was made for another token",
             ));
         }
         let left = remaining_lifetime(claims.iat);
         let left = left.ok_or(AuthRejection::InvalidProof(
-            "the proof is too old, or not made yet",
+            "the proof has expired or is not valid yet",
         ))?;
         let nonce = claims.nonce.as_deref().unwrap_or_default();
         if self.nonces.as_ref().is_some_and(|it| !it.is_valid(nonce)) {
             return Err(AuthRejection::UseNonce);
         }
-        // Names are the maker's own, so that each key has its own.
+        // Clients choose the `jti`, so it is unique only per key.
         let name = digest(format!("{key} {}", claims.jti).as_bytes());
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.add(&name, &grant.principal(), left)
@@ -121,12 +123,12 @@ impl ProofChecker {
 }
 
 impl UsedProofs {
-    /// Remembers a proof, which must be the first of that name.
+    /// Remembers a proof. Fails if one of that name is already known.
     fn add(&mut self, name: &str, principal: &str, left: Duration) -> Result<(), AuthRejection> {
         let now = Instant::now();
         self.remove_expired(now);
         if self.by_jti.contains_key(name) {
-            return Err(AuthRejection::InvalidProof("the proof was used before"));
+            return Err(AuthRejection::InvalidProof("the proof was already used"));
         }
         let count = self
             .count_by_principal
@@ -150,7 +152,7 @@ impl UsedProofs {
         Ok(())
     }
 
-    /// Forgets those that are too old to be used again.
+    /// Removes proofs that are too old to be used again.
     fn remove_expired(&mut self, now: Instant) {
         while let Some((end, _)) = self.by_expiry.first()
             && *end < now
@@ -171,23 +173,27 @@ impl UsedProofs {
     }
 }
 
-/// What a proof says, if it is one by this key.
+/// Verifies a proof with this key and returns its claims.
 fn verify_proof(proof: &str, key: &str) -> Result<Claims, AuthRejection> {
-    let unreadable = AuthRejection::InvalidProof("the proof cannot be read");
+    let unreadable = AuthRejection::InvalidProof("the proof is malformed");
     let proof = CompactJws::parse(proof).map_err(|_| unreadable.clone())?;
     if proof.typ() != Some("dpop+jwt") {
-        return Err(AuthRejection::InvalidProof("it is not a proof"));
+        return Err(AuthRejection::InvalidProof(
+            "the type of the proof is not dpop+jwt",
+        ));
     }
     let embedded_key = proof
         .embedded_key()
         .and_then(Result::ok)
         .ok_or(unreadable.clone())?;
     if embedded_key.thumbprint() != key {
-        return Err(AuthRejection::InvalidProof("the proof is by another key"));
+        return Err(AuthRejection::InvalidProof(
+            "the proof was signed by another key",
+        ));
     }
     let payload = proof.verify(&embedded_key);
-    let payload =
-        payload.map_err(|_| AuthRejection::InvalidProof("the proof is not signed by its key"))?;
+    let payload = payload
+        .map_err(|_| AuthRejection::InvalidProof("the signature of the proof is invalid"))?;
     let claims: Claims = serde_json::from_slice(&payload).map_err(|_| unreadable.clone())?;
     if claims.jti.is_empty() || claims.jti.len() > MAX_JTI_BYTES {
         return Err(unreadable);
@@ -195,16 +201,16 @@ fn verify_proof(proof: &str, key: &str) -> Result<Claims, AuthRejection> {
     Ok(claims)
 }
 
-/// Whether a proof's address is that of this request. Which address the client
-/// used, proxies may hide; that of the resource is known, and so is the path
-/// that came through.
+/// Returns whether a proof's `htu` matches this request. Proxies may hide the
+/// address the client used, so the resource's address and the path of the
+/// request are compared.
 fn is_same_target(htu: &str, request_uri: &Uri, resource: &HttpsUrl) -> bool {
     let htu = htu.split(['?', '#']).next().unwrap_or_default();
     let Ok(htu) = htu.parse::<Uri>() else {
         return false;
     };
     let authority = htu.authority().map_or("", |it| it.as_str());
-    // A name before the host is for people to misread.
+    // User information before the host can mislead readers.
     if authority.contains('@') {
         return false;
     }
@@ -212,8 +218,8 @@ fn is_same_target(htu: &str, request_uri: &Uri, resource: &HttpsUrl) -> bool {
     resource.is_same_origin(&htu) && (path == resource.path() || path == request_uri.path())
 }
 
-/// How long a proof can still be used; nothing where it is too old, or made for
-/// later.
+/// Returns how long a proof remains valid, or `None` if it is too old or from
+/// the future.
 fn remaining_lifetime(issued_at: f64) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let age = now.unwrap_or_default().as_secs_f64() - issued_at;
@@ -239,7 +245,7 @@ mod tests {
         let refused = add(&mut used, MAX_USED_PROOFS, "one");
         assert_eq!(refused, Err(AuthRejection::Unavailable));
         for name in 0..kept {
-            let again = AuthRejection::InvalidProof("the proof was used before");
+            let again = AuthRejection::InvalidProof("the proof was already used");
             assert_eq!(add(&mut used, name, "one"), Err(again));
         }
         tokio::time::advance(PROOF_LIFETIME + Duration::from_secs(1)).await;
@@ -247,7 +253,7 @@ mod tests {
         assert_eq!((used.by_jti.len(), used.count_by_principal.len()), (1, 1));
     }
 
-    /// Takes as many places as one can have; says how many.
+    /// Takes as many places as possible and returns how many.
     fn fill(used: &mut UsedProofs, principal: &str, from: usize) -> usize {
         let names = from..from + MAX_USED_PROOFS;
         let taken = names.take_while(|name| add(used, *name, principal).is_ok());

@@ -1,4 +1,4 @@
-//! Fetching what others publish.
+//! HTTP requests to authorization servers.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -8,22 +8,21 @@ use http::{Method, Request, Response, StatusCode, header};
 use super::https_url;
 use crate::transport::BoxFuture;
 
-/// How long those wait for an issuer who wait for its answer.
+/// The maximum time to wait for an issuer's response.
 pub(super) const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest answer that is looked at.
+/// The maximum size of a response.
 pub(super) const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
 /// Makes requests to authorization servers.
 ///
-/// With the feature `http-client` there is `WebFetch`. Others bring a client of
-/// their own, which should neither follow redirects nor read answers without a
-/// limit.
+/// The feature `http-client` provides `WebFetch`. Other implementations should
+/// neither follow redirects nor read responses without a limit.
 pub trait Fetch: Send + Sync + 'static {
     /// Makes one request.
     ///
     /// # Errors
     ///
-    /// Where there is no answer.
+    /// Returns an error if there is no response.
     fn fetch(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, FetchError>>;
 }
 
@@ -33,12 +32,12 @@ impl<T: Fetch + ?Sized> Fetch for Arc<T> {
     }
 }
 
-/// Why there is no answer.
+/// The reason a request got no usable response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError(String);
 
 impl FetchError {
-    /// An error with these words.
+    /// Creates an error with this message.
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
@@ -52,7 +51,7 @@ impl fmt::Display for FetchError {
 
 impl std::error::Error for FetchError {}
 
-/// Whoever fetches, within the limits that hold for everybody.
+/// A [`Fetch`] within the limits that hold for every implementation.
 pub(super) struct LimitedFetch(Box<dyn Fetch>);
 
 impl LimitedFetch {
@@ -60,20 +59,22 @@ impl LimitedFetch {
         Self(Box::new(fetch))
     }
 
-    /// Makes a request to somewhere safe, and gives a good answer that is not
-    /// too large.
+    /// Makes a request to a secure address and returns the body of a successful
+    /// response that is not too large.
     pub(super) async fn fetch(&self, request: Request<Bytes>) -> Result<Bytes, FetchError> {
         https_url::check(request.uri()).map_err(FetchError::new)?;
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.0.fetch(request)).await;
-        let response = fetched.map_err(|_| FetchError::new("it took too long"))??;
+        let response = fetched.map_err(|_| FetchError::new("the request timed out after 5s"))??;
         if response.status() != StatusCode::OK {
             return Err(FetchError::new(format!(
-                "the answer is {}",
+                "the response status is {}",
                 response.status()
             )));
         }
         if response.body().len() > MAX_RESPONSE_BYTES {
-            return Err(FetchError::new("the answer is too large"));
+            return Err(FetchError::new(format!(
+                "the response exceeds the limit of {MAX_RESPONSE_BYTES} bytes"
+            )));
         }
         Ok(response.into_body())
     }
@@ -84,7 +85,7 @@ impl LimitedFetch {
             .uri(url)
             .header(header::ACCEPT, "application/json")
             .body(Bytes::new());
-        let request = request.map_err(|_| FetchError::new("it is not an address"));
+        let request = request.map_err(|_| FetchError::new("the URL is invalid"));
         let fetched = match request {
             Ok(request) => self.fetch(request).await,
             Err(error) => Err(error),

@@ -1,4 +1,4 @@
-//! What a token says: who may do what, and who says so.
+//! Grants: the contents of a verified token.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 
 use super::scope;
 
-/// What a token grants, to whom, and who says so. Cheap to clone.
+/// The subject, issuer and scopes of a verified token. Cheap to clone.
 ///
-/// It has the words of the token, never the token itself. Tools find it at
+/// It holds the claims of the token, never the token itself. Tools read it with
 /// [`ServerContext::grant`](crate::server::ServerContext::grant).
 ///
 /// ```
 /// use bowline::server::auth::Grant;
 ///
 /// let grant = Grant::new("https://login.example.com", "ada")
-///     .for_audience("https://mcp.example.com/mcp")
+///     .with_audience("https://mcp.example.com/mcp")
 ///     .with_scopes(["files:read"]);
 /// assert_eq!(grant.subject(), Some("ada"));
 /// assert!(grant.allows("files:read") && !grant.allows("files:write"));
@@ -24,7 +24,7 @@ use super::scope;
 #[derive(Clone)]
 pub struct Grant(Arc<Inner>);
 
-/// Whether a scope that somebody has is good for another one.
+/// Returns whether a granted scope (the first) implies another one.
 pub(super) type ScopeImplication = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
 #[derive(Clone)]
@@ -40,15 +40,16 @@ struct Inner {
     scope_implication: Option<ScopeImplication>,
 }
 
-/// Making one, for those who verify tokens themselves.
+/// Constructors, for custom token verifiers.
 impl Grant {
-    /// A grant by an issuer to a subject: a user, or a program of its own.
+    /// Creates a grant from an issuer to a subject: a user, or a program with
+    /// its own identity.
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         Self::build(issuer, Some(subject), None)
     }
 
-    /// A grant to a client that acts for itself, where the issuer names no
+    /// Creates a grant to a client that acts for itself, if the issuer names no
     /// subject.
     #[must_use]
     pub fn for_client(issuer: &str, client: &str) -> Self {
@@ -69,40 +70,40 @@ impl Grant {
         }))
     }
 
-    /// Whom the token is meant for; one more each time. A grant for nobody is
-    /// accepted by nobody.
+    /// Adds an audience the token is meant for. A grant without an audience is
+    /// never accepted.
     #[must_use]
     pub fn with_audience(self, audience: &str) -> Self {
         self.modify(|inner| scope::push_unique(&mut inner.audiences, [audience]))
     }
 
-    /// Which client asked for the token.
+    /// Sets the client that requested the token.
     #[must_use]
     pub fn with_client_id(self, client: &str) -> Self {
         self.modify(|inner| inner.client_id = Some(client.into()))
     }
 
-    /// What it may be used for; more each time.
+    /// Adds scopes.
     #[must_use]
     pub fn with_scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
         self.modify(|inner| scope::push_unique(&mut inner.scopes, scopes))
     }
 
-    /// How long it is good. Whoever verifies a token sees to that; this is for
-    /// those who want to know.
+    /// Sets the expiry. The verifier has to enforce it; this is for
+    /// information.
     #[must_use]
     pub fn with_expiry(self, expires: SystemTime) -> Self {
         self.modify(|inner| inner.expires_at = Some(expires))
     }
 
-    /// The token is good only together with a proof by the key of this
-    /// thumbprint.
+    /// Binds the token to a key: it is only valid with a proof by the key with
+    /// this thumbprint.
     #[must_use]
     pub fn with_key_thumbprint(self, thumbprint: &str) -> Self {
         self.modify(|inner| inner.key_thumbprint = Some(thumbprint.into()))
     }
 
-    /// All that the token says.
+    /// Sets all claims of the token.
     #[must_use]
     pub fn with_claims(self, claims: Map<String, Value>) -> Self {
         self.modify(|inner| inner.claims = claims)
@@ -119,38 +120,38 @@ impl Grant {
     }
 }
 
-/// Reading it.
+/// Accessors.
 impl Grant {
-    /// Who says so.
+    /// Returns the issuer.
     #[must_use]
     pub fn issuer(&self) -> &str {
         &self.0.issuer
     }
 
-    /// To whom it is granted, in the words of the issuer.
+    /// Returns the subject, as named by the issuer.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.0.subject.as_deref()
     }
 
-    /// Which client asked for it, where that is known.
+    /// Returns the client that requested the token, if known.
     #[must_use]
     pub fn client_id(&self) -> Option<&str> {
         self.0.client_id.as_deref()
     }
 
-    /// Whom it is meant for.
+    /// Iterates over the audiences.
     pub fn audiences(&self) -> impl Iterator<Item = &str> {
         self.0.audiences.iter().map(|name| &**name)
     }
 
-    /// What it may be used for, by name. Ask [`allows`](Self::allows) whether
-    /// one of them is good for something.
+    /// Iterates over the names of the granted scopes. Use
+    /// [`allows`](Self::allows) to check a scope: one may imply another.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.0.scopes.iter().map(|name| &**name)
     }
 
-    /// Whether it may be used for this.
+    /// Returns whether the grant includes or implies this scope.
     #[must_use]
     pub fn allows(&self, scope: &str) -> bool {
         let implication = self.0.scope_implication.as_ref();
@@ -159,39 +160,38 @@ impl Grant {
         })
     }
 
-    /// How long it is good, where that is known.
+    /// Returns when the token expires, if known.
     #[must_use]
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.0.expires_at
     }
 
-    /// The thumbprint of the key that the token is bound to.
+    /// Returns the thumbprint of the key that the token is bound to.
     #[must_use]
     pub fn key_thumbprint(&self) -> Option<&str> {
         self.0.key_thumbprint.as_deref()
     }
 
-    /// All that the token says.
+    /// Returns all claims of the token.
     #[must_use]
     pub fn claims(&self) -> &Map<String, Value> {
         &self.0.claims
     }
 
-    /// One thing that the token says; nothing if it does not, or says
-    /// something of another type.
+    /// Returns one claim, or `None` if it is missing or has another type.
     #[must_use]
     pub fn claim<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         T::deserialize(self.0.claims.get(name)?).ok()
     }
 
-    /// One name for the holder, by issuer and subject, that no other holder
-    /// has. Sessions and conversations are bound to it.
+    /// Returns a name for the holder, built from issuer and subject, that no
+    /// other holder has. Sessions and conversations are bound to it.
     #[must_use]
     pub fn principal(&self) -> String {
-        // There are no blanks in the addresses of issuers; whatever a subject
-        // is called, it cannot pass for another one, nor for a client.
-        // There is one of the two: a grant is made with it, and a token that has
-        // neither, or an empty one, is refused.
+        // Issuer URLs contain no spaces, so no subject can pass for another
+        // one, or for a client. One of the two is always present: grants are
+        // created with it, and tokens that have neither, or an empty one, are
+        // rejected.
         let (kind, name) = match self.subject() {
             Some(subject) => ("sub", subject),
             None => ("client", self.client_id().unwrap_or_default()),
@@ -202,7 +202,7 @@ impl Grant {
 
 impl fmt::Debug for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Claims are about people, and are left out.
+        // Claims are personal data and are left out.
         f.debug_struct("Grant")
             .field("issuer", &self.0.issuer)
             .field("client", &self.0.client_id)
@@ -211,21 +211,21 @@ impl fmt::Debug for Grant {
     }
 }
 
-/// What whoever sent a request may do.
+/// The scopes granted to the sender of a request.
 #[derive(Clone, Default)]
 pub(crate) enum Permissions {
-    /// Nobody said what its sender may do, and it came from anywhere.
+    /// No grant is known, and the request may come from anywhere.
     #[default]
     NoScopes,
-    /// Nobody asks for tokens there: whoever holds the other end of a pipe may
-    /// do everything.
+    /// No tokens are required: the peer on the other end of a pipe may do
+    /// everything.
     AllScopes,
     #[cfg(feature = "http-server")]
     Granted(Grant),
 }
 
 impl Permissions {
-    /// What a request over HTTP brings.
+    /// Returns the permissions of an HTTP request.
     #[cfg(feature = "http-server")]
     pub(crate) fn from_extensions(extensions: &http::Extensions) -> Self {
         let grant = extensions.get::<Grant>();
@@ -240,7 +240,7 @@ impl Permissions {
         }
     }
 
-    /// Whether all of these scopes are granted.
+    /// Returns whether all of these scopes are granted.
     pub(crate) fn allows(&self, scopes: &[Box<str>]) -> bool {
         let each = |allowed: &dyn Fn(&str) -> bool| scopes.iter().all(|scope| allowed(scope));
         match self {

@@ -1,8 +1,8 @@
-//! Addresses of resources and issuers, which are compared as they are written.
+//! URLs of resources and issuers, compared exactly as written.
 
 use http::Uri;
 
-/// The address of a resource, an issuer or something that they publish.
+/// The URL of a resource, an issuer or a document they publish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HttpsUrl {
     url: Box<str>,
@@ -10,23 +10,23 @@ pub(super) struct HttpsUrl {
 }
 
 impl HttpsUrl {
-    /// Reads an address: `https`, or `http` on this machine, without a query
-    /// and a fragment.
+    /// Parses a URL: `https`, or `http` on this machine, without a query or
+    /// fragment.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         if text.contains(['#', '?', ' ', '"', '\\']) {
-            return Err("an address without query and fragment is needed");
+            return Err("the URL must not have a query or fragment");
         }
-        let uri: Uri = text.parse().map_err(|_| "it is not an address")?;
+        let uri: Uri = text.parse().map_err(|_| "the URL is invalid")?;
         check(&uri)?;
         let text = text.into();
         Ok(Self { url: text, uri })
     }
 
-    /// As it was written.
+    /// Returns the URL as it was written.
     pub(super) fn as_str(&self) -> &str {
         &self.url
     }
@@ -35,25 +35,25 @@ impl HttpsUrl {
         self.uri.path()
     }
 
-    /// The address of something well known about this one: the path goes
-    /// behind it.
+    /// Returns the URL of a well-known document about this one. Its path is
+    /// appended.
     pub(super) fn well_known(&self, name: &str) -> Self {
         let path = self.path();
         let path = if path == "/" { "" } else { path };
         self.with_path(&format!("/.well-known/{name}{path}"))
     }
 
-    /// The same place with another path.
+    /// Returns the same origin with another path.
     pub(super) fn with_path(&self, path: &str) -> Self {
         let (scheme, authority) = self.scheme_and_authority();
         let text = format!("{scheme}://{authority}{path}");
-        // The path was one before, or is made of letters of ours.
+        // The path was valid before, or consists of our own characters.
         let uri = text.parse().unwrap_or_else(|_| self.uri.clone());
         let text = text.into();
         Self { url: text, uri }
     }
 
-    /// Whether an address is at the same scheme, host and port.
+    /// Returns whether a URL has the same scheme, host and port.
     pub(super) fn is_same_origin(&self, other: &Uri) -> bool {
         let ours = (
             self.uri.scheme_str(),
@@ -75,21 +75,20 @@ impl HttpsUrl {
     }
 }
 
-/// Whether something can be asked for, or given, at an address without others
-/// listening.
+/// Checks that data can be exchanged with a URL confidentially.
 ///
 /// # Errors
 ///
-/// Why not.
+/// Returns why not.
 pub(super) fn check(uri: &Uri) -> Result<(), &'static str> {
-    let authority = uri.authority().ok_or("it is not a whole address")?;
+    let authority = uri.authority().ok_or("the URL has no host")?;
     if authority.as_str().contains('@') {
-        return Err("it has a user in it");
+        return Err("the URL must not contain user information");
     }
     match uri.scheme_str() {
         Some("https") => Ok(()),
         Some("http") if is_loopback(authority.host()) => Ok(()),
-        _ => Err("it must be https, unless it is on this machine"),
+        _ => Err("the URL must use https, unless it is on this machine"),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Tokens that only their issuer can read (RFC 7662).
+//! Token introspection (RFC 7662): opaque tokens that only their issuer can
+//! read.
 
 use std::{
     collections::HashMap,
@@ -21,29 +22,29 @@ use super::{
 };
 use crate::{jose::digest, proto::auth::Secret, transport::BoxFuture};
 
-/// How long an answer is believed: for as long, a token that was revoked is
-/// still good here.
+/// How long a result is cached. A revoked token stays valid here for that long.
 const DEFAULT_CACHE_TTL: Duration = Duration::from_secs(15);
-/// How many answers are kept.
+/// The maximum number of cached results.
 const MAX_CACHE_ENTRIES: usize = 10_000;
 
-/// Asks the issuer about every token.
+/// Verifies tokens by asking their issuer.
 ///
-/// Answers, good and bad ones, are believed for 15 seconds, or as long as is
-/// [said](Self::believed_for). They are kept under a digest of the token, not
-/// under the token. However many requests bring a token, there is one question
-/// about it at a time.
+/// Results, good and bad, are cached for 15 seconds, or for
+/// [`cache_ttl`](Self::cache_ttl), under a digest of the token, not the token
+/// itself. There is one call per token at a time, no matter how many requests
+/// bring it.
 ///
-/// The issuer is asked about 100 tokens a second and 32 at once, unless
-/// [others](Self::max_calls_per_second) are [given](Self::max_concurrent_calls).
-/// Requests beyond that get 503, but for those whose tokens were good before: a
-/// quarter of the calls at once is kept for them. Of what is left for tokens
-/// that nobody knows yet, one address may have a quarter, so that whoever makes
-/// tokens up shuts nobody else out.
+/// By default, the issuer is asked about at most 100 tokens per second and 32
+/// at once; see [`max_calls_per_second`](Self::max_calls_per_second) and
+/// [`max_concurrent_calls`](Self::max_concurrent_calls). Requests beyond that
+/// get 503, except for tokens that were valid before: a quarter of the
+/// concurrent calls is reserved for them. One address may use a quarter of the
+/// calls left for unknown tokens, so made-up tokens do not shut out other
+/// clients.
 ///
-/// Whoever is shown a token can use it, so that one whose issuer can be read is
-/// shown to no other. Where several issuers have tokens that cannot be read,
-/// each needs a [prefix](Self::token_prefix).
+/// Anyone who sees a token can use it, so a token that names its issuer is
+/// shown to no other. If several issuers have opaque tokens, each needs a
+/// [prefix](Self::token_prefix).
 pub struct IntrospectionVerifier {
     issuer: Box<str>,
     endpoint: Box<str>,
@@ -62,18 +63,18 @@ struct CachedResult {
 }
 
 impl IntrospectionVerifier {
-    /// Asks the issuer at this endpoint, as a client that it knows by id and
-    /// secret.
+    /// Creates a verifier that asks the issuer at this endpoint and
+    /// authenticates with a client id and secret.
     pub fn new(
         issuer: &str,
         endpoint: &str,
         (client_id, secret): (&str, &str),
         fetch: impl Fetch,
     ) -> Self {
-        // Both parts are encoded like forms first: RFC 6749, 2.3.1.
+        // RFC 6749, 2.3.1: both parts are form-encoded first.
         let (client_id, secret) = (form_encode(client_id), form_encode(secret));
         let pair = Zeroizing::new([client_id.as_str(), secret.as_str()].join(":"));
-        // With room for all of it: what is moved is left behind.
+        // Allocated at full size: growing would leave unwiped copies behind.
         let mut credentials = String::with_capacity(8 + 4 * pair.len().div_ceil(3));
         credentials.push_str("Basic ");
         STANDARD.encode_string(&*pair, &mut credentials);
@@ -90,38 +91,38 @@ impl IntrospectionVerifier {
         }
     }
 
-    /// The audience of tokens whose issuer names none in its answers. Only for
-    /// issuers that call the tokens of others inactive when we ask.
+    /// Sets the audience of tokens whose issuer returns none. Only for issuers
+    /// that report other clients' tokens as inactive to us.
     #[must_use]
     pub fn default_audience(mut self, audience: &str) -> Self {
         self.default_audience = Some(audience.into());
         self
     }
 
-    /// How long answers are believed.
+    /// Sets how long results are cached.
     #[must_use]
     pub fn cache_ttl(mut self, ttl: Duration) -> Self {
         self.cache_ttl = ttl;
         self
     }
 
-    /// What all tokens of this issuer begin with, if they are not signed ones
-    /// that name it. The issuer is asked about no others.
+    /// Sets the prefix of all opaque tokens of this issuer. It is not asked
+    /// about any others.
     #[must_use]
     pub fn token_prefix(mut self, prefix: &str) -> Self {
         self.token_prefix = prefix.into();
         self
     }
 
-    /// How many tokens the issuer is asked about at once, at most.
+    /// Sets the maximum number of concurrent calls to the issuer.
     #[must_use]
     pub fn max_concurrent_calls(mut self, max: usize) -> Self {
         self.throttle.set_concurrent(max);
         self
     }
 
-    /// How many tokens the issuer is asked about in a second, at most. Those
-    /// that were good before do not count.
+    /// Sets the maximum number of calls to the issuer per second. Tokens that
+    /// were valid before do not count.
     #[must_use]
     pub fn max_calls_per_second(mut self, max: u32) -> Self {
         self.throttle.set_per_second(max);
@@ -135,7 +136,7 @@ impl IntrospectionVerifier {
         }
         let lookup = async {
             let result = self.introspect(token).await;
-            // What could not be known may be known the next time.
+            // A token that could not be verified may be verifiable next time.
             if !matches!(result, Err(VerifyError::Unavailable)) {
                 self.cache(key.clone(), &result);
             }
@@ -171,7 +172,9 @@ impl IntrospectionVerifier {
         }
         let issuer = introspection.get("iss").and_then(Value::as_str);
         if issuer.is_some_and(|issuer| *issuer != *self.issuer) {
-            return Err(VerifyError::Invalid("the token is from another issuer"));
+            return Err(VerifyError::Invalid(
+                "the token was issued by another issuer",
+            ));
         }
         if introspection.contains_key("exp") {
             claims::check_validity(&introspection, Duration::ZERO)?;
@@ -192,7 +195,7 @@ impl IntrospectionVerifier {
         Some(entry.result.clone())
     }
 
-    /// Whether a token was good when it was last asked about.
+    /// Returns whether a token was valid when it was last verified.
     fn was_valid(&self, key: &str) -> bool {
         let entries = self.lock_cache();
         entries.get(key).is_some_and(|entry| entry.result.is_ok())
@@ -204,7 +207,7 @@ impl IntrospectionVerifier {
         let now = Instant::now();
         let expires_at = now + left.map_or(self.cache_ttl, |left| left.min(self.cache_ttl));
         let mut entries = self.lock_cache();
-        // Good ones are kept longer: that they were good counts for something.
+        // Valid results are kept longer: they give a token priority.
         if entries.len() >= MAX_CACHE_ENTRIES {
             entries.retain(|_, entry| entry.expires_at > now || entry.result.is_ok());
         }
@@ -245,20 +248,20 @@ impl fmt::Debug for IntrospectionVerifier {
     }
 }
 
-/// The question about a token, as a form.
+/// Returns the introspection request for a token, form-encoded.
 fn request_body(token: AccessToken<'_>) -> Bytes {
     let token = form_encode(token.secret());
     let form = ["token=", token.as_str(), "&token_type_hint=access_token"].concat();
     Bytes::from_owner(Zeroizing::new(form.into_bytes()))
 }
 
-/// A copy that is wiped when the last who hold it let go.
+/// Returns a copy that is wiped when its last holder drops it.
 fn zeroizing_bytes(bytes: &[u8]) -> Bytes {
     Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
 }
 
-/// As forms are written. With room for all of it from the beginning: what is
-/// moved is left behind, and is not wiped.
+/// Form-encodes a value. Allocated at full size: growing would leave unwiped
+/// copies behind.
 fn form_encode(value: &str) -> Zeroizing<String> {
     let mut encoded = Zeroizing::new(String::with_capacity(3 * value.len()));
     for byte in value.bytes() {
@@ -289,7 +292,7 @@ mod tests {
         let encoded = form_encode(&secret);
         is_wiped(&encoded);
         assert!(encoded.starts_with("%7Es%3Acret%2F%2B%7E"));
-        // As it was made: it did not grow.
+        // The buffer did not grow.
         assert_eq!(encoded.capacity(), 3 * secret.len());
     }
 }

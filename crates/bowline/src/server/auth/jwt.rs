@@ -1,4 +1,4 @@
-//! Tokens that are signed by their issuer (RFC 7519, 9068).
+//! JSON Web Tokens signed by their issuer (RFC 7519, 9068).
 
 use std::{fmt, time::Duration};
 
@@ -9,17 +9,17 @@ use super::{
 };
 use crate::{jose::CompactJws, transport::BoxFuture};
 
-/// How far clocks may differ, unless given.
+/// The default clock skew allowed.
 const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);
-/// More than that is not a difference of clocks.
+/// The maximum clock skew; more is not a difference of clocks.
 const MAX_LEEWAY: Duration = Duration::from_secs(5 * 60);
 
-/// Verifies tokens that are JSON Web Tokens, signed by their issuer.
+/// Verifies JSON Web Tokens signed by their issuer.
 ///
-/// - The key decides about the algorithm, and is one of the issuer's.
-/// - `iss` is the issuer's address, to the letter. `exp` must be there.
-/// - A `typ` must be one of an access token, or plain `JWT`.
-/// - Addresses of keys in the token are not looked at.
+/// - The key determines the algorithm and must be one of the issuer's.
+/// - `iss` must equal the issuer's URL exactly. `exp` is mandatory.
+/// - `typ`, if present, must be that of an access token, or `JWT`.
+/// - Key URLs in the token are ignored.
 pub struct JwtVerifier {
     keys: KeyCache,
     leeway: Duration,
@@ -27,7 +27,7 @@ pub struct JwtVerifier {
 }
 
 impl JwtVerifier {
-    /// Verifies the tokens of an issuer, with these keys.
+    /// Creates a verifier for an issuer's tokens with these keys.
     #[must_use]
     pub fn new(issuer: &str, keys: KeySource) -> Self {
         Self {
@@ -37,11 +37,11 @@ impl JwtVerifier {
         }
     }
 
-    /// Verifies the tokens of an issuer, with the keys that it publishes.
+    /// Creates a verifier for an issuer's tokens with the keys it publishes.
     ///
     /// # Errors
     ///
-    /// Where there is no HTTP client to be had.
+    /// Returns an error if no HTTP client can be created.
     #[cfg(feature = "http-client")]
     pub fn discover(issuer: &str) -> Result<Self, FetchError> {
         Ok(Self::new(
@@ -50,45 +50,44 @@ impl JwtVerifier {
         ))
     }
 
-    /// How far the issuer's clock and ours may differ: half a minute unless
-    /// given, five minutes at most.
+    /// Sets how far the issuer's clock and ours may differ: 30 seconds by
+    /// default, five minutes at most.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway.min(MAX_LEEWAY);
         self
     }
 
-    /// Accepts only what says that it is an access token, by the `typ` of
-    /// RFC 9068. For issuers that say so.
+    /// Accepts only tokens whose `typ` is that of an access token (RFC 9068).
+    /// For issuers that set it.
     #[must_use]
     pub fn require_typ(mut self) -> Self {
         self.require_typ = true;
         self
     }
 
-    /// Fetches the keys, unless they are there. Whoever waits for this before
-    /// serving learns of a wrong address when the server starts, and not from
-    /// its users, who get 503.
+    /// Fetches the keys unless they are cached. Call this before serving to
+    /// detect a wrong URL at startup; otherwise clients get 503.
     ///
     /// # Errors
     ///
-    /// Where there are no keys to be had.
+    /// Returns an error if the keys cannot be fetched.
     pub async fn prefetch_keys(&self) -> Result<(), FetchError> {
         self.keys.prefetch().await
     }
 
     async fn verify_token(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
-        // What is no such token may be one of another kind.
+        // Anything else may be another kind of token.
         let token = CompactJws::parse(token.secret()).map_err(|_| VerifyError::OtherIssuer)?;
         let issuer = self.keys.issuer();
-        // Nobody fetches keys for the tokens of others.
+        // Keys are not fetched for other issuers' tokens.
         if token.claimed_issuer().as_deref() != Some(issuer) {
             return Err(VerifyError::OtherIssuer);
         }
         if !self.is_access_token(token.typ()) {
             return Err(VerifyError::Invalid("the token is not an access token"));
         }
-        let unknown = VerifyError::Invalid("the token is not signed in a way that is known here");
+        let unknown = VerifyError::Invalid("the token is not signed with a supported algorithm");
         let algorithm = token.algorithm().ok_or(unknown)?;
         let keys = self.keys.keys_for_id(token.key_id()).await?;
         let payload = keys
@@ -98,9 +97,11 @@ impl JwtVerifier {
             "the token is not signed by its issuer",
         ))?;
         let payload: Map<String, Value> = serde_json::from_slice(&payload)
-            .map_err(|_| VerifyError::Invalid("the token says nothing"))?;
+            .map_err(|_| VerifyError::Invalid("the token has no claims"))?;
         if payload.get("iss").and_then(Value::as_str) != Some(issuer) {
-            return Err(VerifyError::Invalid("the token is from another issuer"));
+            return Err(VerifyError::Invalid(
+                "the token was issued by another issuer",
+            ));
         }
         claims::check_validity(&payload, self.leeway)?;
         claims::into_grant(issuer, payload)

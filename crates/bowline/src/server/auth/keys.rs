@@ -1,4 +1,4 @@
-//! The keys of an issuer: where they are found, and how long they are kept.
+//! Issuer keys: sources and caching.
 
 use std::{
     fmt,
@@ -15,19 +15,19 @@ use super::{
 };
 use crate::jose::KeySet;
 
-/// How long keys are used before they are looked for again.
+/// How long keys are used before they are fetched again.
 const DEFAULT_FRESH_TTL: Duration = Duration::from_secs(10 * 60);
-/// How long they are used if they cannot be had again.
+/// How long keys are used if they cannot be fetched again.
 const DEFAULT_STALE_TTL: Duration = Duration::from_secs(60 * 60);
-/// How long to wait between two looks, whoever asks.
+/// The minimum time between two fetches.
 const DEFAULT_MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Where an issuer's keys are found.
+/// The source of an issuer's keys.
 ///
-/// Keys that are fetched are kept for ten minutes. A token that names a key
-/// which is not among them has them fetched again, so that issuers can change
-/// keys at any time; but never twice within half a minute, whatever tokens come.
-/// If they cannot be had, the old ones are used for an hour, and no longer.
+/// Fetched keys are cached for ten minutes. A token that names an unknown key
+/// causes another fetch, so issuers can rotate keys at any time, but never
+/// twice within 30 seconds, whatever tokens arrive. If keys cannot be fetched,
+/// the old ones are used for up to an hour.
 pub struct KeySource {
     origin: KeyOrigin,
     fresh_ttl: Duration,
@@ -42,18 +42,18 @@ enum KeyOrigin {
 }
 
 impl KeySource {
-    /// These, and never others.
+    /// Uses these keys only.
     #[must_use]
     pub fn fixed(keys: KeySet) -> Self {
         Self::with_origin(KeyOrigin::Fixed(Arc::new(keys)))
     }
 
-    /// Those at this address.
+    /// Fetches keys from this URL.
     pub fn from_url(url: &str, fetch: impl Fetch) -> Self {
         Self::with_origin(KeyOrigin::Url(url.to_owned(), LimitedFetch::new(fetch)))
     }
 
-    /// Those that the issuer's metadata points to.
+    /// Fetches keys from the URL in the issuer's metadata.
     pub fn discovered(fetch: impl Fetch) -> Self {
         Self::with_origin(KeyOrigin::Discovered(LimitedFetch::new(fetch)))
     }
@@ -67,15 +67,15 @@ impl KeySource {
         }
     }
 
-    /// How long keys are used before they are looked for again, and how long if
-    /// they cannot be had.
+    /// Sets how long keys are used before they are fetched again, and how long
+    /// if they cannot be.
     #[must_use]
     pub fn cache_ttl(mut self, fresh: Duration, stale: Duration) -> Self {
         (self.fresh_ttl, self.stale_ttl) = (fresh, stale.max(fresh));
         self
     }
 
-    /// How long to wait between two looks.
+    /// Sets the minimum time between two fetches.
     #[must_use]
     pub fn min_refresh_interval(mut self, interval: Duration) -> Self {
         self.min_refresh_interval = interval;
@@ -96,14 +96,14 @@ impl fmt::Debug for KeySource {
     }
 }
 
-/// The keys of an issuer, as far as they are known.
+/// The cached keys of an issuer.
 pub(super) struct KeyCache(Arc<Inner>);
 
 struct Inner {
     issuer: Box<str>,
     source: KeySource,
     cached: RwLock<Option<CachedKeys>>,
-    /// When somebody last went to look. Whoever holds it is there.
+    /// The time of the last fetch. The lock is held while fetching.
     last_refresh: Mutex<Option<Instant>>,
 }
 
@@ -127,7 +127,7 @@ impl KeyCache {
         &self.0.issuer
     }
 
-    /// The keys to verify a token with that names this key, or none.
+    /// Returns the keys to verify a token that names this key, if it names one.
     pub(super) async fn keys_for_id(&self, id: Option<&str>) -> Result<Arc<KeySet>, VerifyError> {
         if let KeyOrigin::Fixed(keys) = &self.0.source.origin {
             return Ok(Arc::clone(keys));
@@ -140,10 +140,10 @@ impl KeyCache {
             return Ok(known.keys);
         }
         let (inner, id) = (Arc::clone(&self.0), id.map(ToOwned::to_owned));
-        // On a task of its own: whoever goes away while we look must not make
-        // the look in vain for all who come next.
+        // On its own task: if the caller is dropped, the fetch still completes
+        // for the callers that follow.
         let refreshing = tokio::spawn(async move { inner.refresh(id.as_deref()).await });
-        // Where there are no others, the old ones may do.
+        // If the fetch fails, the old keys may do.
         let _ = refreshing.await;
         let known = self.0.cached();
         let known = known.filter(|known| known.fetched_at.elapsed() < self.0.source.stale_ttl);
@@ -152,7 +152,7 @@ impl KeyCache {
             .ok_or(VerifyError::Unavailable)
     }
 
-    /// Looks for keys now, unless there are some.
+    /// Fetches keys now, unless some are cached.
     pub(super) async fn prefetch(&self) -> Result<(), FetchError> {
         if matches!(&self.0.source.origin, KeyOrigin::Fixed(_)) {
             return Ok(());
@@ -167,13 +167,13 @@ impl Inner {
         known.clone()
     }
 
-    /// Whether nobody need look for other keys.
+    /// Returns whether no fetch is needed.
     fn is_sufficient(&self, known: &CachedKeys, id: Option<&str>) -> bool {
         known.fetched_at.elapsed() < self.source.fresh_ttl
             && id.is_none_or(|id| known.keys.contains_id(id))
     }
 
-    /// Looks for keys, one at a time and not too often.
+    /// Fetches keys, one fetch at a time and not too often.
     async fn refresh(&self, id: Option<&str>) -> Result<(), FetchError> {
         let mut refreshed_at = self.last_refresh.lock().await;
         let known = self.cached();
@@ -185,7 +185,7 @@ impl Inner {
         }
         *refreshed_at = Some(Instant::now());
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch()).await;
-        let keys = fetched.map_err(|_| FetchError::new("it took too long"))??;
+        let keys = fetched.map_err(|_| FetchError::new("the request timed out after 5s"))??;
         let known = CachedKeys {
             keys: Arc::new(keys),
             fetched_at: Instant::now(),
@@ -204,10 +204,10 @@ impl Inner {
         keys.map_err(|error| FetchError::new(format!("{url}: {error}")))
     }
 
-    /// Finds the address of the keys in the issuer's metadata.
+    /// Finds the URL of the keys in the issuer's metadata.
     async fn discover_url(&self, fetch: &LimitedFetch) -> Result<String, FetchError> {
         let issuer = HttpsUrl::parse(&self.issuer).map_err(FetchError::new)?;
-        // A slash at the end of the path is dropped here: RFC 8414, 3.1.
+        // RFC 8414, 3.1: a trailing slash of the path is removed.
         let path = issuer.path().trim_end_matches('/');
         let paths = [
             format!("/.well-known/oauth-authorization-server{path}"),
@@ -229,19 +229,22 @@ impl Inner {
         Err(FetchError::new(errors.join("; ")))
     }
 
-    /// Whoever says to be somebody else is not asked for keys.
+    /// Returns the URL of the keys. Metadata of another issuer is rejected.
     fn jwks_uri(&self, metadata: &[u8]) -> Result<String, FetchError> {
         let metadata: Metadata = serde_json::from_slice(metadata)
-            .map_err(|_| FetchError::new("the issuer's metadata names no keys"))?;
+            .map_err(|_| FetchError::new("the issuer's metadata has no jwks_uri"))?;
         if *metadata.issuer != *self.issuer {
-            let why = format!("the metadata is that of {:?}", metadata.issuer);
+            let why = format!(
+                "the metadata belongs to another issuer: {:?}",
+                metadata.issuer
+            );
             return Err(FetchError::new(why));
         }
         Ok(metadata.jwks_uri)
     }
 }
 
-/// What an issuer publishes about itself, as far as it matters here.
+/// The fields of an issuer's metadata that are used here.
 #[derive(serde::Deserialize)]
 struct Metadata {
     issuer: String,

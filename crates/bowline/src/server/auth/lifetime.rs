@@ -1,4 +1,4 @@
-//! How long what a token opened may stay open.
+//! The lifetime of streams opened with a token.
 
 use std::{
     net::IpAddr,
@@ -13,28 +13,28 @@ use tokio::time::Instant;
 use super::{AccessToken, Grant, Protection, rejection::AuthRejection};
 use crate::{proto::auth::Secret, transport::BoxFuture};
 
-/// How long a stream may outlive its token: clocks differ.
+/// How long a stream may outlive its token, to allow for clock skew.
 const LEEWAY: Duration = Duration::from_secs(60);
-/// How long a token is believed that does not say until when it is good. It may
-/// have been revoked meanwhile.
+/// How long a token without an expiry is trusted. It may have been revoked
+/// meanwhile.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(5 * 60);
-/// When to look again if nobody could say.
+/// The delay before the next attempt if verification was unavailable.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
-/// How long a stream goes on if nobody can say: an issuer may be away for a
-/// moment.
+/// How long a stream continues while verification is unavailable: an issuer may
+/// be down briefly.
 const MAX_UNVERIFIED: Duration = Duration::from_secs(10 * 60);
 
-/// How long a stream may stay open. Whoever goes on with it afterwards must
-/// bring another token.
+/// How long a stream may stay open. To continue afterwards, the client must
+/// present another token.
 pub(crate) struct TokenLifetime {
     check_at: Instant,
     recheck: Option<Recheck>,
-    /// When the token was last known to be good.
+    /// When the token was last verified.
     verified_at: Instant,
     pending_check: Option<BoxFuture<'static, Result<Grant, AuthRejection>>>,
 }
 
-/// A token that says nothing of its end, to be looked at again.
+/// A token without an expiry, to be verified again.
 #[derive(Clone)]
 pub(crate) struct Recheck(Arc<RecheckInner>);
 
@@ -60,8 +60,8 @@ impl Recheck {
         }))
     }
 
-    /// Has the token verified again. It must still be good, and the same
-    /// holder's.
+    /// Verifies the token again. It must still be valid and have the same
+    /// holder.
     async fn verify(self) -> Result<Grant, AuthRejection> {
         let RecheckInner {
             protection,
@@ -76,7 +76,9 @@ impl Recheck {
         let grant = protection.verify(token).await?;
         let grant = grant.with_scope_implication(protection.scope_implication().cloned());
         if grant.principal() != *principal {
-            return Err(AuthRejection::InvalidToken("the token is another holder's"));
+            return Err(AuthRejection::InvalidToken(
+                "the token belongs to another holder",
+            ));
         }
         if !protection
             .required_scopes()
@@ -92,8 +94,8 @@ impl Recheck {
 }
 
 impl TokenLifetime {
-    /// Of what a request opens. Nothing where no token was asked for, or where
-    /// it says nothing of its end and cannot be looked at again.
+    /// Returns the lifetime of a stream that a request opens, or `None` if no
+    /// token was required, or if it has no expiry and cannot be verified again.
     pub(crate) fn from_extensions(extensions: &Extensions) -> Option<Self> {
         let grant = extensions.get::<Grant>()?;
         let recheck = extensions.get::<Recheck>().cloned();
@@ -107,12 +109,13 @@ impl TokenLifetime {
         })
     }
 
-    /// When it must be [looked at](Self::poll_over); none while that is done.
+    /// Returns when [`poll_expired`](Self::poll_expired) must be called next,
+    /// or `None` while a check is running.
     pub(crate) fn next_check(&self) -> Option<Instant> {
         Some(self.check_at).filter(|_| self.pending_check.is_none())
     }
 
-    /// Whether it is over. It may take some time to know that.
+    /// Polls whether the lifetime is over. A check may take some time.
     pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let now = Instant::now();
         if self.pending_check.is_none() {
@@ -144,7 +147,7 @@ impl TokenLifetime {
     }
 }
 
-/// When a stream ends that is opened under this grant.
+/// Returns when a stream opened under this grant ends.
 fn grant_deadline(grant: &Grant) -> Option<Instant> {
     let left = grant.expires_at()?.duration_since(SystemTime::now());
     Instant::now().checked_add(left.unwrap_or_default() + LEEWAY)

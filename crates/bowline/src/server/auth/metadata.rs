@@ -1,4 +1,4 @@
-//! What a protected resource publishes about itself (RFC 9728).
+//! Protected resource metadata (RFC 9728).
 
 use std::{
     convert::Infallible,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{ProtectionBuilder, dpop, scope};
 use crate::server::http::Body;
 
-/// The document, for those who come without knowing anything.
+/// Builds the metadata document, for clients that know only the URL.
 pub(super) fn document(protection: &ProtectionBuilder) -> Value {
     let mut issuers = Vec::new();
     let verifiers = protection.verifiers.iter();
@@ -43,9 +43,9 @@ pub(super) fn document(protection: &ProtectionBuilder) -> Value {
     document
 }
 
-/// Publishes the metadata of a protected server, at whatever path it stands;
-/// that should be [`metadata_path`](super::Protection::metadata_path). It is a
-/// `tower` service, like the server itself.
+/// A `tower` service that publishes the metadata of a protected server at any
+/// path it is mounted at; that should be
+/// [`metadata_path`](super::Protection::metadata_path).
 #[derive(Clone, Debug)]
 pub struct MetadataService {
     document: Bytes,
@@ -56,7 +56,8 @@ impl MetadataService {
         Self { document }
     }
 
-    /// The document is public, for pages of all origins too.
+    /// Responds with the document, which is public and readable from all
+    /// origins.
     pub(crate) fn respond(&self, method: &Method) -> Response<Body> {
         let constant = HeaderValue::from_static;
         let (status, body) = match *method {

@@ -1,17 +1,18 @@
-//! Authorization, the resource's side: who may use a server over HTTP.
+//! Authorization as a resource server: access control for servers over HTTP.
 //!
-//! [`Grant`] is what a token says. With the feature `auth`, `Protection` asks
-//! every request for a token and checks it; without it, a layer of one's own
-//! may, and put a grant into the request's extensions.
+//! A [`Grant`] holds the contents of a token. With the feature `auth`,
+//! `Protection` requires and checks a token for every request. Without it, your
+//! own layer can do so and put a grant into the request's extensions.
 //!
-//! - `protection` is what is asked of those who come, `gate` where they are
-//!   asked, `refused` what those are told who do not get in; `metadata` is
-//!   published for them.
-//! - `token` is what a request brings; `verifier` is who can tell whether it is
-//!   good: `jwt` with the `keys` of the issuer, `introspection` by asking it.
-//!   Both read `claims`; `throttle` sees to it that issuers are not asked too
-//!   much. `dpop` checks proofs, where tokens are bound to keys, with `nonce`.
-//! - `fetch` gets what others publish, and `web_fetch` does so over the web.
+//! - `protection` is the configuration, `admission` checks requests,
+//!   `rejection` builds the error responses and `metadata` is published for
+//!   clients.
+//! - `token` extracts the token of a request and `verifier` verifies it: `jwt`
+//!   with the issuer's `keys`, `introspection` by asking the issuer. Both read
+//!   `claims`; `throttle` limits the calls to issuers. `dpop` checks proofs for
+//!   tokens bound to keys, with `nonce`. `lifetime` ends streams with their
+//!   token.
+//! - `fetch` makes requests to issuers, `web_fetch` over the network.
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod admission;

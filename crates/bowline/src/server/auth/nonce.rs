@@ -1,9 +1,8 @@
-//! Nonces for proofs (RFC 9449, 8 and 9): what a proof must repeat, so that
-//! none can be made long before it is used.
+//! Nonces for DPoP proofs (RFC 9449, 8 and 9). A proof must contain one, so it
+//! cannot be made long before it is used.
 //!
-//! A nonce is the time at which it was given out and a mark that only we can
-//! make of that time, so that nothing is kept, and nodes that share the key
-//! take each other's.
+//! A nonce is the time it was issued plus an HMAC of that time. So nothing is
+//! stored, and nodes that share the key accept each other's nonces.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,27 +13,27 @@ use ring::{
 };
 use zeroize::Zeroizing;
 
-/// How long one is good for, at least. It is good for up to twice as long.
+/// How long a nonce is valid at least. It is valid for up to twice as long.
 const PERIOD: Duration = Duration::from_secs(5 * 60);
 
-/// Makes nonces, and knows them again.
+/// Issues and checks nonces.
 pub(super) struct Nonces(hmac::Key);
 
 impl Nonces {
-    /// With a key that all nodes have which a client may reach in turn.
+    /// Uses a key shared by all nodes that a client may reach.
     pub(super) fn new(key: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, key))
     }
 
-    /// With a key of this process's own; nothing where there is no randomness
-    /// to be had.
+    /// Uses a random key for this process, or returns `None` if the system has
+    /// no randomness.
     pub(super) fn random() -> Option<Self> {
         let mut key = Zeroizing::new([0; 32]);
         SystemRandom::new().fill(&mut *key).ok()?;
         Some(Self::new(&*key))
     }
 
-    /// The one to use now.
+    /// Returns the current nonce.
     pub(super) fn current(&self) -> String {
         self.for_period(period())
     }
@@ -51,7 +50,7 @@ impl Nonces {
         URL_SAFE_NO_PAD.encode(tag)
     }
 
-    /// Compares in a time that says nothing of how much is right.
+    /// Compares in constant time.
     fn matches_period(&self, period: u64, nonce: &str) -> bool {
         let tag = URL_SAFE_NO_PAD.decode(nonce).unwrap_or_default();
         hmac::verify(&self.0, &period.to_be_bytes(), &tag).is_ok()

@@ -1,4 +1,4 @@
-//! What a protected server asks of those who come.
+//! Protection: the configuration of a server that requires tokens.
 
 use std::{fmt, sync::Arc};
 
@@ -10,12 +10,12 @@ use super::{
     https_url::HttpsUrl, metadata, nonce::Nonces, scope, token::Scheme,
 };
 
-/// Lets nobody in without a token that is meant for this server. Cheap to
+/// Rejects requests without a token that was issued for this server. Cheap to
 /// clone.
 ///
-/// Given to [`HttpOptions::protection`](crate::server::http::HttpOptions), it
-/// checks every request and publishes where tokens can be had. See the guide
-/// on protecting a server.
+/// Pass it to [`HttpOptions::protection`](crate::server::http::HttpOptions) to
+/// check every request and to publish where tokens can be obtained. See the
+/// guide on protecting a server.
 ///
 /// ```
 /// use bowline::{
@@ -27,8 +27,8 @@ use super::{
 /// # let keys = KeySet::from(SigningKey::generate()?.public().clone());
 /// let tokens = JwtVerifier::new("https://login.example.com", KeySource::fixed(keys));
 /// let protection = Protection::builder("https://mcp.example.com/mcp")
-///     .accept(tokens)
-///     .scopes(["mcp:use"])
+///     .verifier(tokens)
+///     .required_scopes(["mcp:use"])
 ///     .build()?;
 /// assert_eq!(protection.metadata_path(), "/.well-known/oauth-protected-resource/mcp");
 /// # Ok(()) }
@@ -49,8 +49,8 @@ struct Inner {
 }
 
 impl Protection {
-    /// Begins to protect a resource: the address of the server, as clients
-    /// write it.
+    /// Returns a builder to protect a resource: the URL of the server as
+    /// clients write it.
     pub fn builder(resource: &str) -> ProtectionBuilder {
         ProtectionBuilder {
             resource: resource.to_owned(),
@@ -67,33 +67,33 @@ impl Protection {
         }
     }
 
-    /// The address of the server.
+    /// Returns the URL of the server.
     #[must_use]
     pub fn resource(&self) -> &str {
         self.0.resource.as_str()
     }
 
-    /// Where the metadata of RFC 9728 must be found.
+    /// Returns the URL at which the metadata of RFC 9728 must be served.
     #[must_use]
     pub fn metadata_url(&self) -> &str {
         self.0.metadata_url.as_str()
     }
 
-    /// The path of [`metadata_url`](Self::metadata_url), for routers.
+    /// Returns the path of [`metadata_url`](Self::metadata_url), for routers.
     #[must_use]
     pub fn metadata_path(&self) -> &str {
         self.0.metadata_url.path()
     }
 
-    /// A service that publishes the metadata, for routers. An
-    /// [`HttpService`](crate::server::http::HttpService) that is asked for that
-    /// path does so by itself.
+    /// Returns a service that publishes the metadata, for routers. An
+    /// [`HttpService`](crate::server::http::HttpService) serves that path by
+    /// itself.
     #[must_use]
     pub fn metadata(&self) -> MetadataService {
         MetadataService::new(self.0.document.clone())
     }
 
-    /// The scopes that every request takes.
+    /// Returns the scopes that every request needs.
     pub(super) fn required_scopes(&self) -> &[Box<str>] {
         &self.0.required_scopes
     }
@@ -110,7 +110,7 @@ impl Protection {
         &self.0.verifiers
     }
 
-    /// Whether tokens that nobody can read may be shown to several issuers.
+    /// Returns whether opaque tokens may be shown to several issuers.
     pub(super) fn shares_opaque_tokens(&self) -> bool {
         self.0.shares_opaque_tokens
     }
@@ -119,7 +119,7 @@ impl Protection {
         self.0.proof_checker.as_ref()
     }
 
-    /// The nonce that proofs must have now, if they must have one.
+    /// Returns the nonce that proofs must contain now, if one is required.
     pub(crate) fn nonce(&self) -> Option<String> {
         self.proof_checker().and_then(ProofChecker::nonce)
     }
@@ -142,7 +142,7 @@ impl fmt::Debug for Protection {
     }
 }
 
-/// A protection in the making.
+/// Builds a [`Protection`].
 #[must_use = "it protects nothing until it is built"]
 pub struct ProtectionBuilder {
     pub(super) resource: String,
@@ -164,30 +164,30 @@ enum NonceKey {
 }
 
 impl ProtectionBuilder {
-    /// Accepts the tokens that this verifies; those of one more issuer each
-    /// time. Clients are sent to these issuers, in this order.
+    /// Adds a verifier for the tokens of one issuer. Clients are directed to
+    /// the issuers in this order.
     pub fn verifier(mut self, verifier: impl TokenVerifier) -> Self {
         self.verifiers.push(Box::new(verifier));
         self
     }
 
-    /// What every token must allow. A tool may ask for more, with
-    /// [`Draft::scope`](crate::server::tool::Draft::scope).
+    /// Adds scopes that every token must have. A tool may require more with
+    /// [`ToolBuilder::scope`](crate::server::tool::ToolBuilder::scope).
     pub fn required_scopes<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
         scope::push_unique(&mut self.required_scopes, scopes);
         self
     }
 
-    /// Scopes that some tools ask for, to be published beside those that every
-    /// request takes. Clients may ask for all of them at once, so leave out
-    /// what few will need: they are told when they do.
+    /// Adds scopes that some tools require, to be published along with the
+    /// required ones. Clients may request all of them at once, so leave out
+    /// scopes few clients need: they are reported when a call needs them.
     pub fn additional_scopes<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
         scope::push_unique(&mut self.additional_scopes, scopes);
         self
     }
 
-    /// Says which scopes are good for others: whether one that is held, the
-    /// first, is as good as one that is needed, the second.
+    /// Sets which scopes imply others: whether a granted scope (the first)
+    /// satisfies a required one (the second).
     pub fn scope_implies(
         mut self,
         implies: impl Fn(&str, &str) -> bool + Send + Sync + 'static,
@@ -196,72 +196,72 @@ impl ProtectionBuilder {
         self
     }
 
-    /// One more name that the issuers have for this server, beside its
-    /// address. A token for another audience is another server's, and whoever
-    /// sends it here should not have it.
+    /// Adds a name that issuers use for this server in addition to its URL. A
+    /// token for another audience belongs to another server, and its sender
+    /// should not have it.
     pub fn audience(mut self, audience: &str) -> Self {
         scope::push_unique(&mut self.audiences, [audience]);
         self
     }
 
-    /// Accepts tokens that are bound to a key (DPoP, RFC 9449), with a proof
-    /// for each request. Without this, such tokens are refused: as plain bearer
-    /// tokens they must not be used.
+    /// Accepts tokens bound to a key (DPoP, RFC 9449), with a proof for each
+    /// request. Without this, such tokens are rejected: they must not be used
+    /// as bearer tokens.
     pub fn dpop(mut self) -> Self {
         self.dpop = true;
         self
     }
 
-    /// As [`dpop`](Self::dpop), and every proof must repeat a nonce that this
-    /// server gave out a few minutes ago at most: nobody can make proofs
-    /// beforehand. Clients are told the nonce when they come without it, and
-    /// try again. The key is this process's own, so that it is for servers
-    /// that run once; others [share one](Self::dpop_nonces_with).
+    /// Like [`dpop`](Self::dpop), but every proof must contain a nonce that
+    /// this server issued within the last minutes, so proofs cannot be made in
+    /// advance. Clients that send none receive the nonce and retry. The key is
+    /// random for this process, so this is for servers with one node; otherwise
+    /// use [`dpop_nonces_with_key`](Self::dpop_nonces_with_key).
     pub fn dpop_nonces(mut self) -> Self {
         self.nonce_key = Some(NonceKey::Random);
         self.dpop()
     }
 
-    /// As [`dpop_nonces`](Self::dpop_nonces), with a secret key that all nodes
-    /// share, of 32 bytes or more.
+    /// Like [`dpop_nonces`](Self::dpop_nonces), with a secret key of at least
+    /// 32 bytes that all nodes share.
     pub fn dpop_nonces_with_key(mut self, key: &[u8]) -> Self {
         self.nonce_key = Some(NonceKey::Provided(Zeroizing::new(key.to_vec())));
         self.dpop()
     }
 
-    /// Shows a token that only its issuer can read to one issuer after the
-    /// other until one knows it. Each of them could use what it is shown, so
-    /// this is only for issuers that are run by the same people. Without this,
-    /// give each [`Introspection`](super::Introspection) the
-    /// [prefix](super::Introspection::token_prefix) of its tokens.
+    /// Shows opaque tokens to one issuer after the other until one knows it.
+    /// Each of them could use the token, so this is only for issuers with the
+    /// same operator. Otherwise, give each
+    /// [`IntrospectionVerifier`](super::IntrospectionVerifier) the
+    /// [prefix](super::IntrospectionVerifier::token_prefix) of its tokens.
     pub fn share_opaque_tokens(mut self) -> Self {
         self.shares_opaque_tokens = true;
         self
     }
 
-    /// A name for people, to be published.
+    /// Sets a human-readable name to publish.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Where developers can read about the server, to be published.
+    /// Sets the URL of the documentation for developers to publish.
     pub fn documentation_url(mut self, url: impl Into<String>) -> Self {
         self.documentation_url = Some(url.into());
         self
     }
 
-    /// Puts the protection together.
+    /// Builds the protection.
     ///
     /// # Errors
     ///
-    /// Where an address or the name of a scope is none, where nobody verifies
-    /// tokens, or where it is not clear which issuer a token is shown to.
+    /// Returns an error if a URL or a scope name is invalid, if there is no
+    /// verifier, or if it is ambiguous which issuer a token is shown to.
     pub fn build(self) -> Result<Protection, ProtectionError> {
         let resource = HttpsUrl::parse(&self.resource)
             .map_err(|why| ProtectionError::new("resource", &self.resource, why))?;
         if self.verifiers.is_empty() {
-            let why = "no verifier says which tokens are good";
+            let why = "no token verifier is configured, add one with `verifier`";
             return Err(ProtectionError::new("resource", &self.resource, why));
         }
         for verifier in &self.verifiers {
@@ -294,7 +294,8 @@ impl ProtectionBuilder {
 }
 
 impl ProtectionBuilder {
-    /// No two issuers may be shown the same tokens, unless that is allowed.
+    /// Checks that no two issuers would be shown the same tokens, unless that
+    /// is allowed.
     fn check_token_prefixes(&self) -> Result<(), ProtectionError> {
         let prefixes: Vec<_> = self
             .verifiers
@@ -307,8 +308,8 @@ impl ProtectionBuilder {
             });
             if let Some((other, _)) = conflict.filter(|_| !self.shares_opaque_tokens) {
                 let why = format!(
-                    "its tokens cannot be told from those of {other:?}: give both a \
-                     `token_prefix`, or allow `share_opaque_tokens`"
+                    "its opaque tokens cannot be distinguished from those of {other:?}: set a \
+                     `token_prefix` for both, or call `share_opaque_tokens`"
                 );
                 return Err(ProtectionError::new("issuer", issuer, &why));
             }
@@ -317,15 +318,15 @@ impl ProtectionBuilder {
     }
 
     fn build_proof_checker(&self) -> Result<Option<ProofChecker>, ProtectionError> {
-        let error = |why: &str| ProtectionError::new("key of nonces for", &self.resource, why);
+        let error = |why: &str| ProtectionError::new("nonce key for", &self.resource, why);
         let nonces = match &self.nonce_key {
             None => None,
             Some(NonceKey::Random) => {
                 let nonces = Nonces::random();
-                Some(nonces.ok_or_else(|| error("the system has no random numbers"))?)
+                Some(nonces.ok_or_else(|| error("the system's random number generator failed"))?)
             }
             Some(NonceKey::Provided(key)) if key.len() < 32 => {
-                return Err(error("it must have 32 bytes or more"));
+                return Err(error("the key must have at least 32 bytes"));
             }
             Some(NonceKey::Provided(key)) => Some(Nonces::new(key)),
         };
@@ -341,7 +342,7 @@ impl fmt::Debug for ProtectionBuilder {
     }
 }
 
-/// Why something cannot be protected like this.
+/// The reason a [`Protection`] cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectionError(String);
 

@@ -1,4 +1,4 @@
-//! Refusals, in the words of RFC 6750: status, challenge and error.
+//! Rejections as defined by RFC 6750: status, challenge and error.
 
 use http::{HeaderValue, StatusCode};
 
@@ -8,23 +8,23 @@ use crate::proto::{
     server::errors,
 };
 
-/// Why a request is not let in.
+/// The reason a request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AuthRejection {
-    /// It brings no token.
+    /// The request has no token.
     NoToken,
-    /// What it brings cannot be read.
+    /// The authorization header is malformed.
     MalformedRequest(&'static str),
-    /// The token is not good.
+    /// The token is invalid.
     InvalidToken(&'static str),
-    /// The token is bound to a key, and the proof is not good.
+    /// The token is bound to a key, and the proof is invalid.
     InvalidProof(&'static str),
-    /// The token is bound to a key, and the proof lacks the nonce that the
-    /// answer brings.
+    /// The token is bound to a key, and the proof lacks the nonce sent with the
+    /// response.
     UseNonce,
-    /// The token is good, but not for this. These are all scopes that it takes.
+    /// The token is valid but lacks scopes. These are all scopes needed.
     InsufficientScope(Vec<Box<str>>),
-    /// Whether the token is good cannot be known now.
+    /// The token cannot be verified now.
     Unavailable,
 }
 
@@ -40,34 +40,41 @@ impl AuthRejection {
         }
     }
 
-    /// The code of RFC 6750, or of RFC 9449, with what to tell people.
+    /// Returns the code of RFC 6750 or RFC 9449 and a description.
     const fn oauth_error(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::NoToken | Self::Unavailable => None,
             Self::MalformedRequest(why) => Some(("invalid_request", why)),
             Self::InvalidToken(why) => Some(("invalid_token", why)),
             Self::InvalidProof(why) => Some(("invalid_dpop_proof", why)),
-            Self::UseNonce => Some(("use_dpop_nonce", "the proof lacks the nonce given here")),
-            Self::InsufficientScope(_) => Some(("insufficient_scope", "the token is not for this")),
+            Self::UseNonce => Some((
+                "use_dpop_nonce",
+                "the proof must contain the nonce in the DPoP-Nonce header",
+            )),
+            Self::InsufficientScope(_) => {
+                Some(("insufficient_scope", "the token lacks a required scope"))
+            }
         }
     }
 
-    /// The error in the body, for those who do not look at headers.
+    /// Returns the error for the body, for clients that ignore headers.
     pub(crate) fn to_error_object(&self) -> ErrorObject {
         match self {
             Self::InsufficientScope(scopes) => scope::insufficient_scope_error(scopes),
-            Self::Unavailable => errors::internal_error("Tokens cannot be verified now"),
+            Self::Unavailable => {
+                errors::internal_error("Tokens cannot be verified now, try again later")
+            }
             _ => {
                 let why = self
                     .oauth_error()
-                    .map_or("it takes a token", |(_, why)| why);
+                    .map_or("a token is required", |(_, why)| why);
                 ErrorObject::new(code::INVALID_REQUEST, format!("Unauthorized: {why}"))
             }
         }
     }
 
-    /// What to put into `WWW-Authenticate`: one challenge for each scheme that
-    /// is welcome, with the error at that which the request came with.
+    /// Returns the `WWW-Authenticate` values: one challenge for each accepted
+    /// scheme, with the error on the scheme that the request used.
     pub(crate) fn challenges(
         &self,
         protection: &Protection,
@@ -97,7 +104,7 @@ impl AuthRejection {
             value.push_str(", error=\"");
             value.push_str(error);
             value.push_str("\", error_description=\"");
-            // A verifier of somebody else's may have other ideas of quotes.
+            // A third-party verifier may use other characters.
             value.extend(
                 why.chars()
                     .filter(|it| matches!(it, ' '..='~') && !"\"\\".contains(*it)),

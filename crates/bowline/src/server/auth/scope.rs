@@ -1,29 +1,29 @@
-//! The names of what a token may be used for.
+//! Scope names.
 
 use serde_json::json;
 
 use crate::proto::jsonrpc::{ErrorObject, RawJson, code};
 
-/// The scope that is about the client's tokens, not about what a resource
-/// allows. No resource may ask for it.
+/// The scope that requests refresh tokens. It is for the client, so no resource
+/// may require it.
 const OFFLINE_ACCESS: &str = "offline_access";
 
-/// What is wrong with the name of a scope, if anything is. Names are written
-/// into headers between quotes, with blanks between them.
+/// Returns what is wrong with a scope name, if anything. Names are written into
+/// headers between quotes, separated by spaces.
 pub(crate) fn problem(name: &str) -> Option<String> {
     let allowed = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     if name.is_empty() || !name.bytes().all(allowed) {
-        return Some(format!("{name:?} cannot be the name of a scope"));
+        return Some(format!("{name:?} is not a valid scope name"));
     }
-    (name == OFFLINE_ACCESS).then(|| format!("{OFFLINE_ACCESS} is not for resources to ask for"))
+    (name == OFFLINE_ACCESS).then(|| format!("a resource must not require {OFFLINE_ACCESS}"))
 }
 
-/// What is wrong with the first of these names that is none.
+/// Returns what is wrong with the first invalid name.
 pub(crate) fn first_problem(names: &[Box<str>]) -> Option<String> {
     names.iter().find_map(|name| problem(name))
 }
 
-/// Adds those names that are not there yet, in their order.
+/// Adds the names that are not present yet, in order.
 pub(crate) fn push_unique<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         if !all.iter().any(|known| **known == *name) {
@@ -32,7 +32,7 @@ pub(crate) fn push_unique<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<
     }
 }
 
-/// The error where scopes are lacking: which ones it takes.
+/// Returns the error for missing scopes, which lists all that are needed.
 pub(crate) fn insufficient_scope_error(scopes: &[Box<str>]) -> ErrorObject {
     let scopes = scopes.join(" ");
     let message = format!("Insufficient scope: it takes {scopes}");

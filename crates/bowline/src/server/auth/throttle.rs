@@ -1,5 +1,5 @@
-//! How much an issuer is asked: one question at a time about a token, few at
-//! once, and few in a second; and of these only a part for one caller.
+//! Limits on calls to an issuer: one call per token at a time, a number of
+//! concurrent calls and a rate, with a share for each client.
 
 use std::{
     collections::HashMap,
@@ -15,27 +15,27 @@ use tokio::{
 
 use super::{Grant, VerifyError, fetch::FETCH_TIMEOUT};
 
-/// How many questions may be under way at once, unless given.
+/// The default number of concurrent calls.
 const DEFAULT_CONCURRENT: usize = 32;
-/// How many questions may be asked in a second, unless given.
+/// The default number of calls per second.
 const DEFAULT_PER_SECOND: u32 = 100;
-/// One caller may have one in so many of these, and as many are kept for tokens
-/// that were good before.
+/// One client may use one in this many of these; as many are reserved for
+/// tokens that were valid before.
 const SHARE_DIVISOR: u32 = 4;
-/// How many callers are counted at once. Whoever asked nothing for a second
+/// The maximum number of clients tracked. A client without calls for a second
 /// need not be.
 const MAX_PEERS: usize = 10_000;
 
 type VerifyResult = Result<Grant, VerifyError>;
 
-/// Asks within limits.
+/// Runs calls within limits.
 pub(super) struct Throttle {
-    /// Questions under way, by digests of their tokens. Those who have the same
-    /// question wait for the same answer.
+    /// Calls in flight, by token digest. Requests with the same token wait for
+    /// the same result.
     in_flight: Mutex<HashMap<String, Arc<PendingLookup>>>,
-    /// Places for questions.
+    /// Permits for calls.
     permits: Semaphore,
-    /// Those among them that tokens may have of which nothing is known.
+    /// The permits available to unknown tokens.
     unverified_permits: Semaphore,
     rate: Mutex<TokenBucket>,
     peers: Mutex<HashMap<IpAddr, Arc<Peer>>>,
@@ -43,28 +43,28 @@ pub(super) struct Throttle {
     per_second: u32,
 }
 
-/// What is asked on behalf of whom.
+/// A call to make, and for which client.
 #[derive(Clone, Copy)]
 pub(super) struct LookupRequest<'a> {
     /// A digest of the token.
     pub(super) key: &'a str,
-    /// Whether it was good when it was last asked about.
+    /// Whether the token was valid when it was last verified.
     pub(super) was_valid: bool,
-    /// Who brought it, where that is known.
+    /// The address of the client, if known.
     pub(super) peer: Option<IpAddr>,
 }
 
-/// One question. Its lock is held by whoever asks it.
+/// One call. Its lock is held while the call runs.
 #[derive(Default)]
 struct PendingLookup(tokio::sync::Mutex<Option<VerifyResult>>);
 
-/// What one caller may ask about tokens of which nothing is known.
+/// The share of one client for unknown tokens.
 struct Peer {
     permits: Semaphore,
     rate: Mutex<TokenBucket>,
 }
 
-/// How many questions may be asked at once now; more as time passes.
+/// The number of calls that may start now, refilled over time.
 struct TokenBucket {
     per_second: f64,
     tokens: f64,
@@ -99,8 +99,8 @@ impl Throttle {
         *self = Self::with_limits(self.max_concurrent, max);
     }
 
-    /// Asks about a token, unless somebody does. Tokens that were good a while
-    /// ago are always asked about, so that those who come with anything else
+    /// Runs the call for a token, or waits for the one in flight. Tokens that
+    /// were valid recently always get a call, so clients with unknown tokens
     /// cannot shut them out.
     pub(super) async fn run(
         &self,
@@ -109,7 +109,7 @@ impl Throttle {
     ) -> VerifyResult {
         let mut guard = InFlightGuard::new(self, request.key);
         let lookup = Arc::clone(&guard.lookup);
-        // If whoever asks goes away, the next in line asks.
+        // If the caller is dropped, the next in line makes the call.
         let mut slot = lookup.0.lock().await;
         if let Some(result) = &*slot {
             return result.clone();
@@ -128,7 +128,7 @@ impl Throttle {
         result
     }
 
-    /// Waits for a place; there is none for those who ask too often.
+    /// Waits for a permit. Returns `None` if the client makes too many calls.
     async fn acquire(&self, request: LookupRequest<'_>) -> Option<LookupPermit<'_>> {
         let mut permit = LookupPermit::default();
         if !request.was_valid {
@@ -148,7 +148,8 @@ impl Throttle {
         Some(permit)
     }
 
-    /// What a caller may ask; nothing if there are too many to count.
+    /// Returns the share of a client, or `None` if there are too many clients
+    /// to track.
     fn peer(&self, address: IpAddr) -> Option<Arc<Peer>> {
         let mut peers = lock(&self.peers);
         if let Some(peer) = peers.get(&address) {
@@ -170,11 +171,11 @@ impl Throttle {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing of ours that holds a lock panics halfway.
+    // No code panics while it holds the lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A place for a question, among all of them and among those of its kind.
+/// A permit for a call, among all and among those of its kind.
 #[derive(Default)]
 struct LookupPermit<'a> {
     peer: Option<PeerPermit>,
@@ -182,7 +183,7 @@ struct LookupPermit<'a> {
     global: Option<SemaphorePermit<'a>>,
 }
 
-/// A place among those of one caller.
+/// A permit from one client's share.
 struct PeerPermit(Arc<Peer>);
 
 impl PeerPermit {
@@ -198,9 +199,9 @@ impl Drop for PeerPermit {
     }
 }
 
-/// Somebody who waits for the answer to a question, or asks it. The last one
-/// takes it out of those that are under way, and so does whoever has asked it:
-/// the next question is a new one.
+/// A request that waits for a call or makes it. Whoever completes the call, or
+/// else the last to wait, removes it from those in flight: the next call is a
+/// new one.
 struct InFlightGuard<'a> {
     throttle: &'a Throttle,
     key: &'a str,
@@ -225,12 +226,12 @@ impl<'a> InFlightGuard<'a> {
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         let mut lookups = lock(&self.throttle.in_flight);
-        // Let go of under the lock, so that exactly one is the last.
+        // Dropped under the lock, so exactly one is the last.
         let lookup = std::mem::take(&mut self.lookup);
         let Some(current) = lookups.get(self.key) else {
             return;
         };
-        // Those who wait for this one may already have been followed by others.
+        // A new call for the same token may already be in flight.
         if !Arc::ptr_eq(current, &lookup) {
             return;
         }
@@ -259,7 +260,7 @@ impl TokenBucket {
         enough
     }
 
-    /// Whether nothing was asked for a while.
+    /// Returns whether no call was made for a while.
     fn is_full(&mut self) -> bool {
         self.refill();
         self.tokens >= self.per_second
@@ -299,7 +300,7 @@ mod tests {
     async fn a_question_that_is_given_up_before_it_is_asked_leaves_nothing() {
         let throttle = Throttle::new();
         poll_fn(|cx| {
-            // A task that has done much already is told to wait.
+            // A task that used up its budget is told to wait.
             while pin!(tokio::task::consume_budget()).poll(cx).is_ready() {}
             let mut lookup_task = Box::pin(throttle.run(lookup_request("token"), pending()));
             assert!(lookup_task.as_mut().poll(cx).is_pending());

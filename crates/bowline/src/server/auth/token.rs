@@ -1,4 +1,4 @@
-//! The token that a request brings: where it may stand, and where not.
+//! The token of a request and where it may appear.
 
 use std::{fmt, net::IpAddr};
 
@@ -7,7 +7,7 @@ use http::{HeaderValue, header, request::Parts};
 use super::Grant;
 use crate::proto::auth::Secret;
 
-/// An access token, as a request brought it. It is never shown.
+/// An access token from a request. It is never printed.
 #[derive(Clone, Copy)]
 pub struct AccessToken<'a> {
     pub(super) secret: &'a str,
@@ -15,16 +15,15 @@ pub struct AccessToken<'a> {
 }
 
 impl<'a> AccessToken<'a> {
-    /// The token itself. Do not log it, do not pass it on to anybody but its
+    /// Returns the token itself. Do not log it or pass it on to anyone but its
     /// issuer.
     #[must_use]
     pub const fn secret(self) -> &'a str {
         self.secret
     }
 
-    /// The address that it was brought from, where that is known: for
-    /// verifiers that ask others, and let no one caller have them ask for all.
-    /// Of an address of version 6 it is the network.
+    /// Returns the address the token came from, if known, so verifiers that
+    /// make calls can limit each client's share. For IPv6 this is the network.
     #[must_use]
     pub const fn peer(self) -> Option<IpAddr> {
         self.peer
@@ -37,17 +36,17 @@ impl fmt::Debug for AccessToken<'_> {
     }
 }
 
-/// How a token is presented.
+/// The authentication scheme of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// Whoever bears it may use it.
+    /// Anyone who has the token may use it.
     Bearer,
-    /// With a proof that the bearer holds a key.
+    /// With a proof of possession of a key.
     Dpop,
 }
 
 impl Scheme {
-    /// How the token of this grant was presented.
+    /// Returns the scheme this grant's token was presented with.
     pub(crate) fn for_grant(grant: &Grant) -> Self {
         if grant.key_thumbprint().is_some() {
             Self::Dpop
@@ -57,19 +56,18 @@ impl Scheme {
     }
 }
 
-/// A token that a request brought.
+/// A token presented in a request.
 pub(super) struct PresentedToken {
     pub(super) scheme: Scheme,
     pub(super) token: Secret,
 }
 
-/// Takes the token out of a request, so that it goes no further. It is read
-/// from its header, and from nowhere else. What is neither of our schemes is no
-/// token.
+/// Removes the token from a request, so it is not passed on. It is read from
+/// the `Authorization` header only. Other schemes are not tokens.
 ///
 /// # Errors
 ///
-/// Where what there is can be read in several ways, or in none.
+/// Returns an error if the header is ambiguous or malformed.
 pub(super) fn take_token(parts: &mut Parts) -> Result<Option<PresentedToken>, &'static str> {
     let header::Entry::Occupied(entry) = parts.headers.entry(header::AUTHORIZATION) else {
         return Ok(None);
@@ -80,7 +78,7 @@ pub(super) fn take_token(parts: &mut Parts) -> Result<Option<PresentedToken>, &'
     };
     let presented = parse_authorization(value)?;
     if presented.is_some() && has_token_param(parts.uri.query()) {
-        return Err("there is a token in the query beside that in the header");
+        return Err("there is a token in the query in addition to the header");
     }
     Ok(presented)
 }
@@ -104,7 +102,7 @@ fn parse_authorization(value: &HeaderValue) -> Result<Option<PresentedToken>, &'
     Ok(Some(PresentedToken { scheme, token }))
 }
 
-/// The characters of RFC 6750.
+/// The characters allowed by RFC 6750.
 fn is_token(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);

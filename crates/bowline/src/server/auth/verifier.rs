@@ -1,4 +1,4 @@
-//! Who can tell good tokens from bad ones.
+//! Token verifiers.
 
 use std::{fmt, sync::Arc};
 
@@ -7,12 +7,13 @@ use crate::transport::BoxFuture;
 
 /// Verifies the tokens of one issuer.
 ///
-/// [`JwtVerifier`](super::JwtVerifier) and [`Introspection`](super::Introspection)
-/// do; this is for those who know their tokens in another way.
+/// Implemented by [`JwtVerifier`](super::JwtVerifier) and
+/// [`IntrospectionVerifier`](super::IntrospectionVerifier). Implement it
+/// yourself for other kinds of tokens.
 ///
-/// A verifier makes sure that the token is its issuer's, unchanged and in
-/// time, and says what it grants. That it is meant for this server, and that it
-/// is enough, is seen to by the [`Protection`](super::Protection).
+/// A verifier checks that the token was issued by its issuer, is unmodified and
+/// has not expired, and returns what it grants.
+/// [`Protection`](super::Protection) checks the audience and the scopes.
 ///
 /// ```
 /// use bowline::{
@@ -29,58 +30,58 @@ use crate::transport::BoxFuture;
 ///
 ///     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
 ///         Box::pin(async move {
-///             // In place of a look into a database.
+///             // Stands in for a database lookup.
 ///             if token.secret() != "tok-1" {
-///                 return Err(VerifyError::Invalid("nobody knows this token"));
+///                 return Err(VerifyError::Invalid("unknown token"));
 ///             }
 ///             let grant = Grant::new(self.issuer(), "ada");
-///             Ok(grant.for_audience("https://mcp.example.com/mcp"))
+///             Ok(grant.with_audience("https://mcp.example.com/mcp"))
 ///         })
 ///     }
 /// }
 /// ```
 pub trait TokenVerifier: Send + Sync + 'static {
-    /// Whose tokens it verifies: the address of the authorization server, as
-    /// its metadata has it.
+    /// Returns the issuer whose tokens it verifies: the URL of the
+    /// authorization server as in its metadata.
     fn issuer(&self) -> &str;
 
-    /// Which tokens are shown to the issuer to verify them, if that is done at
-    /// all: those that begin so, and whose issuer cannot be read in them. An
-    /// empty prefix is all of them. Whoever is shown a token can use it, so no
-    /// other issuer is shown those; nor any whose issuer can be read, and is
-    /// another.
+    /// Returns the prefix of opaque tokens that are sent to the issuer for
+    /// verification, or `None` if none are. An empty prefix matches all. Anyone
+    /// who sees a token can use it, so these tokens are shown to no other
+    /// issuer, and a token that names another issuer is not shown to this one.
     fn opaque_prefix(&self) -> Option<&str> {
         None
     }
 
-    /// Says what a token grants.
+    /// Returns what a token grants.
     ///
     /// # Errors
     ///
-    /// Where it grants nothing, or where that cannot be known now.
+    /// Returns an error if it is not valid, or if that cannot be determined
+    /// now.
     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>>;
 }
 
-/// Why a token is not accepted.
+/// The reason a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// It is not a token of this issuer's, but may be one of another's.
+    /// The token was not issued by this issuer, but possibly by another.
     OtherIssuer,
-    /// It is none, or no longer. The client is told why: in plain ASCII,
-    /// without quotes.
+    /// The token is invalid or has expired. The reason is sent to the client
+    /// and must be plain ASCII without quotes.
     Invalid(&'static str),
-    /// That cannot be known now. It is not the token's fault, so that the
-    /// client should keep it and try again.
+    /// The token cannot be verified now. The token may be valid, so the client
+    /// should keep it and try again.
     Unavailable,
 }
 
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OtherIssuer => "the token is none of this issuer's",
+            Self::OtherIssuer => "the token was issued by another issuer",
             Self::Invalid(why) => why,
-            Self::Unavailable => "the token cannot be verified now",
+            Self::Unavailable => "the token cannot be verified now, try again later",
         })
     }
 }

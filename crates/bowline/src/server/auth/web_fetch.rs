@@ -1,4 +1,4 @@
-//! Fetching with the HTTP client that the transport has, too.
+//! A [`Fetch`] that uses the HTTP client of the transport.
 
 use std::{fmt, time::Duration};
 
@@ -9,20 +9,20 @@ use reqwest::{Client, redirect::Policy};
 use super::{Fetch, FetchError, fetch::MAX_RESPONSE_BYTES};
 use crate::transport::{BoxFuture, Http};
 
-/// How long a connection may take to come up.
+/// The timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Fetches over the web: with certificates as the system judges them, without
-/// redirects, and not more than is ever needed.
+/// Makes requests over the network: verifies certificates as the system does,
+/// follows no redirects and limits the response size.
 #[derive(Clone)]
 pub struct WebFetch(Client);
 
 impl WebFetch {
-    /// A client of its own.
+    /// Creates an HTTP client.
     ///
     /// # Errors
     ///
-    /// Where the system has no certificates to judge by.
+    /// Returns an error if the system has no root certificates.
     pub fn new() -> Result<Self, FetchError> {
         let builder = Http::client_builder().map_err(|cause| FetchError::new(cause.to_string()))?;
         let client = builder
@@ -44,7 +44,9 @@ impl WebFetch {
             .map_err(|error| fetch_error(&error))?
         {
             if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
-                return Err(FetchError::new("the answer is too large"));
+                return Err(FetchError::new(format!(
+                    "the response exceeds the limit of {MAX_RESPONSE_BYTES} bytes"
+                )));
             }
             body.extend_from_slice(&chunk);
         }
@@ -61,12 +63,12 @@ impl Fetch for WebFetch {
     }
 }
 
-/// Without the address, which may hold more than is good for logs.
+/// Omits the URL, which may contain sensitive data.
 fn fetch_error(error: &reqwest::Error) -> FetchError {
     FetchError::new(if error.is_connect() {
-        "there is no connection"
+        "the connection failed"
     } else if error.is_timeout() {
-        "it took too long"
+        "the request timed out"
     } else {
         "the request failed"
     })

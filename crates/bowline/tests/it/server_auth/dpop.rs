@@ -75,7 +75,7 @@ async fn a_proof_lets_its_token_in_once() {
     let bound = bound();
     let proof = bound.proof(|_| ());
     assert_eq!(bound.send(&[&proof]).await.status(), 200);
-    bound.refuses(&[&proof], "used before").await;
+    bound.refuses(&[&proof], "already used").await;
     let other = bound.proof(|claims| claims["jti"] = "other".into());
     assert_eq!(bound.send(&[&other]).await.status(), 200);
 }
@@ -102,12 +102,12 @@ async fn a_proof_is_for_this_request_and_this_token() {
             "another request",
         ),
         ("ath", json!("AAAA"), "another token"),
-        ("iat", json!(now() - 120), "too old"),
-        ("iat", json!(now() + 120), "too old"),
+        ("iat", json!(now() - 120), "has expired"),
+        ("iat", json!(now() + 120), "has expired"),
         // It would have to be remembered for longer than others.
-        ("iat", json!(now() + 30), "too old"),
-        ("jti", json!(""), "read"),
-        ("jti", json!("j".repeat(1000)), "read"),
+        ("iat", json!(now() + 30), "has expired"),
+        ("jti", json!(""), "malformed"),
+        ("jti", json!("j".repeat(1000)), "malformed"),
     ];
     for (claim, value, why) in cases {
         let proof = bound.proof(|claims| claims[claim] = value);
@@ -120,10 +120,10 @@ async fn a_proof_is_for_this_request_and_this_token() {
 #[tokio::test]
 async fn a_proof_is_by_the_tokens_key() {
     let bound = bound();
-    bound.refuses(&[], "no proof").await;
+    bound.refuses(&[], "DPoP header is missing").await;
     let proof = bound.proof(|_| ());
     bound.refuses(&[&proof, &proof], "more than one").await;
-    bound.refuses(&["x"], "read").await;
+    bound.refuses(&["x"], "malformed").await;
     let thief = SigningKey::generate().unwrap();
     let stolen = thief
         .sign_embedding_key("dpop+jwt", &bound.claims())
@@ -133,14 +133,17 @@ async fn a_proof_is_by_the_tokens_key() {
         .key
         .sign_embedding_key("JWT", &bound.claims())
         .unwrap();
-    bound.refuses(&[&wrong], "not a proof").await;
+    bound.refuses(&[&wrong], "not dpop+jwt").await;
     let unsigned = bound.key.sign("dpop+jwt", &bound.claims()).unwrap();
-    bound.refuses(&[&unsigned], "read").await;
+    bound.refuses(&[&unsigned], "malformed").await;
     // The right key, with a signature by another.
     let (_, signature) = stolen.rsplit_once('.').unwrap();
     let (signed, _) = proof.rsplit_once('.').unwrap();
     bound
-        .refuses(&[&format!("{signed}.{signature}")], "signed")
+        .refuses(
+            &[&format!("{signed}.{signature}")],
+            "signature of the proof",
+        )
         .await;
 }
 
@@ -150,7 +153,7 @@ async fn proofs_are_forgotten_when_they_are_too_old_to_be_used() {
     let proof = bound.proof(|_| ());
     assert_eq!(bound.send(&[&proof]).await.status(), 200);
     tokio::time::advance(Duration::from_secs(58)).await;
-    bound.refuses(&[&proof], "used before").await;
+    bound.refuses(&[&proof], "already used").await;
     // The system's clock stands still here; the memory's does not.
     tokio::time::advance(Duration::from_secs(4)).await;
     assert_eq!(bound.send(&[&proof]).await.status(), 200);
@@ -223,7 +226,7 @@ async fn proofs_must_repeat_a_nonce_where_that_is_wanted() {
         }
         let proof = bound.proof(|claims| claims["nonce"] = given.into());
         assert_eq!(bound.send(&[&proof]).await.status(), 200);
-        bound.refuses(&[&proof], "used before").await;
+        bound.refuses(&[&proof], "already used").await;
     }
     // Other refusals bring none.
     let bound = bound_by(ProtectionBuilder::dpop_nonces);

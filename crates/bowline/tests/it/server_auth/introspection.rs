@@ -190,7 +190,7 @@ async fn a_token_is_shown_to_its_own_issuer_only() {
     assert_eq!((ours.count(), theirs.count()), (1, 2));
     for token in [&*stranger, "nobodys"] {
         node.bearing(token)
-            .refuses("invalid_token", "no issuer known here")
+            .refuses("invalid_token", "issuer of the token is unknown")
             .await;
     }
     assert_eq!((ours.count(), theirs.count()), (1, 2));

@@ -165,7 +165,7 @@ async fn nobody_fetches_keys_for_the_tokens_of_others() {
     let node = node(&published);
     let stranger = Issuer::new("a").token_with(|it| it["iss"] = "https://evil.example".into());
     node.bearing(&stranger)
-        .refuses("invalid_token", "no issuer")
+        .refuses("invalid_token", "issuer of the token is unknown")
         .await;
     assert_eq!(published.count(), 0);
 }

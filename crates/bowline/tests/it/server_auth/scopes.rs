@@ -23,7 +23,8 @@ fn with_scopes(issuer: &Issuer, scopes: &str) -> Node {
 }
 
 fn challenge(scopes: &str) -> String {
-    let error = "error=\"insufficient_scope\", error_description=\"the token is not for this\"";
+    let error =
+        "error=\"insufficient_scope\", error_description=\"the token lacks a required scope\"";
     format!("Bearer resource_metadata=\"{METADATA}\", {error}, scope=\"{scopes}\"")
 }
 

@@ -45,14 +45,22 @@ async fn what_the_token_says_must_hold() {
         ("aud", json!(format!("{RESOURCE}/")), "another audience"),
         ("aud", Value::Null, "another audience"),
         ("exp", json!(now() - 60), "expired"),
-        ("exp", Value::Null, "moment"),
-        ("exp", json!("never"), "moment"),
-        ("nbf", json!(now() + 300), "not good yet"),
-        ("iss", json!("https://login.example.com/"), "no issuer"),
-        ("iss", json!("https://evil.example.com"), "no issuer"),
-        ("sub", json!(""), "nobody"),
-        ("sub", json!(42), "not a text"),
-        ("sub", Value::Null, "not a text"),
+        ("exp", Value::Null, "timestamp"),
+        ("exp", json!("never"), "timestamp"),
+        ("nbf", json!(now() + 300), "not valid yet"),
+        (
+            "iss",
+            json!("https://login.example.com/"),
+            "issuer of the token is unknown",
+        ),
+        (
+            "iss",
+            json!("https://evil.example.com"),
+            "issuer of the token is unknown",
+        ),
+        ("sub", json!(""), "empty subject"),
+        ("sub", json!(42), "not a string"),
+        ("sub", Value::Null, "not a string"),
         ("cnf", json!({"x5t#S256": "abc"}), "bound"),
     ];
     for (claim, value, why) in cases {
@@ -65,11 +73,11 @@ async fn what_the_token_says_must_hold() {
         claims.remove("client_id");
     });
     node.bearing(&nobodys)
-        .refuses("invalid_token", "names no subject")
+        .refuses("invalid_token", "no subject")
         .await;
     let endless = issuer.token_with(|claims| drop(claims.as_object_mut().unwrap().remove("exp")));
     node.bearing(&endless)
-        .refuses("invalid_token", "until when")
+        .refuses("invalid_token", "no expiry")
         .await;
     let nobody = issuer.token_with(|claims| {
         let claims = claims.as_object_mut().unwrap();
