@@ -1,8 +1,8 @@
-//! What a connection is about at this moment, for whoever keeps its time.
+//! The state of a connection, for its timeouts.
 //!
-//! Requests come by the thousand over one connection, and are answered sooner
-//! than a timer is set. So nothing is set for them: they leave a note, and the
-//! one timer of the connection reads it when it goes off.
+//! A connection may carry thousands of requests, each answered sooner than a
+//! timer would fire. So no timer is set per request: requests update this
+//! state, and the connection's single timer reads it when it fires.
 
 use std::{
     net::IpAddr,
@@ -17,17 +17,18 @@ use tokio::time::Instant;
 
 use super::quotas::{ClientQuota, QuotaPermit};
 
-/// Shared by all that belong to one connection, which is served by one task.
+/// Shared by everything that belongs to one connection, which is served by one
+/// task.
 pub(super) struct ConnectionActivity {
-    /// The connection, as one of its client's.
+    /// The connection's permit from its client's quota.
     permit: QuotaPermit,
     address: IpAddr,
     started: Instant,
-    /// A request is answered.
+    /// A request is being answered.
     is_serving_request: AtomicBool,
-    /// Something waits for the client to take it.
+    /// A write waits for the client to read.
     is_write_blocked: AtomicBool,
-    /// When the client was last sent something, after the beginning.
+    /// When the client last read something, relative to the start.
     last_write: AtomicU64,
 }
 
@@ -43,21 +44,21 @@ impl ConnectionActivity {
         })
     }
 
-    /// The other end.
+    /// Returns the address of the peer.
     pub(super) fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// A request is there. It is answered when this is dropped.
+    /// Marks the start of a request. It ends when the guard is dropped.
     pub(super) fn begin_request(self: &Arc<Self>) -> RequestGuard {
         self.is_serving_request.store(true, Ordering::Relaxed);
         RequestGuard(Arc::clone(self))
     }
 
-    /// The client took something that was sent to it.
+    /// Records that the client read something.
     pub(super) fn record_write(&self) {
         self.is_write_blocked.store(false, Ordering::Relaxed);
-        // Nobody asks while there is more to come.
+        // The value is not used while a request is being answered.
         if !self.is_serving_request.load(Ordering::Relaxed) {
             let now = self.started.elapsed().as_micros();
             let now = u64::try_from(now).unwrap_or(u64::MAX);
@@ -65,12 +66,12 @@ impl ConnectionActivity {
         }
     }
 
-    /// The client does not take what is sent to it.
+    /// Records that the client does not read what is sent.
     pub(super) fn record_blocked_write(&self) {
         self.is_write_blocked.store(true, Ordering::Relaxed);
     }
 
-    /// Since when it is the client's turn to ask, if it is.
+    /// Returns since when the connection is idle, if it is.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         if self.is_serving_request.load(Ordering::Relaxed)
             || self.is_write_blocked.load(Ordering::Relaxed)
@@ -82,11 +83,11 @@ impl ConnectionActivity {
     }
 }
 
-/// A request is answered as long as this lives.
+/// A request that is being answered. Dropping it ends the request.
 pub(super) struct RequestGuard(Arc<ConnectionActivity>);
 
 impl RequestGuard {
-    /// The account of the address that the connection comes from.
+    /// Returns the quota of the address that the connection comes from.
     pub(super) fn quota(&self) -> &Arc<ClientQuota> {
         self.0.permit.quota()
     }

@@ -1,4 +1,4 @@
-//! What goes out: nothing, one text, or a stream of events.
+//! Response bodies: empty, a single string, or an event stream.
 
 use std::{
     convert::Infallible,
@@ -12,10 +12,10 @@ use http_body::{Frame, SizeHint};
 
 use super::{activity::RequestGuard, events::EventStream};
 
-/// The body of an answer.
+/// The body of a response.
 pub struct Body {
     kind: BodyKind,
-    /// Held until the body is sent, or given up.
+    /// Held until the body is sent or dropped.
     _guard: Option<RequestGuard>,
 }
 
@@ -37,7 +37,7 @@ impl Body {
         Self { kind, _guard: None }
     }
 
-    /// The same, which tells when it is sent.
+    /// Attaches a guard that is dropped when the body is sent.
     pub(super) fn with_guard(self, guard: Option<RequestGuard>) -> Self {
         Self {
             _guard: guard,

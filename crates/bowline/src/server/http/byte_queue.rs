@@ -1,4 +1,4 @@
-//! A queue to one reader, which knows how much waits in it.
+//! A single-reader queue that tracks how many bytes it holds.
 
 use std::{
     collections::VecDeque,
@@ -9,11 +9,10 @@ use std::{
 
 use super::session::lock;
 
-/// How much may wait for a reader that does not read, before what can be left
-/// out is.
+/// How many bytes may wait for a slow reader before optional items are dropped.
 pub(super) const MAX_QUEUED_BYTES: usize = 1024 * 1024;
 
-/// Something that takes room.
+/// An item with a size in bytes.
 pub(super) trait ByteSize {
     fn byte_size(&self) -> usize;
 }
@@ -24,19 +23,19 @@ impl ByteSize for bytes::Bytes {
     }
 }
 
-/// The writing end.
+/// The sending half.
 pub(super) struct Sender<T: ByteSize>(Arc<Mutex<Queue<T>>>);
 
-/// The reading end.
+/// The receiving half.
 pub(super) struct Receiver<T: ByteSize>(Arc<Mutex<Queue<T>>>);
 
-/// One for every request, most of which say nothing but their answer: it has no
-/// room until something is said.
+/// Created for every request. Most send only their response, so it allocates
+/// nothing until the first item.
 struct Queue<T> {
     items: VecDeque<T>,
     queued_bytes: usize,
     waker: Option<Waker>,
-    /// Whether there is nobody at the other end, by end.
+    /// Whether each half was dropped.
     receiver_dropped: bool,
     sender_dropped: bool,
 }
@@ -53,7 +52,7 @@ pub(super) fn channel<T: ByteSize>() -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T: ByteSize> Sender<T> {
-    /// Sends something; says whether somebody may still read it.
+    /// Sends an item. Returns whether it may still be read.
     pub(super) fn send(&self, item: T) -> bool {
         let mut queue = lock(&self.0);
         if queue.receiver_dropped {
@@ -67,8 +66,8 @@ impl<T: ByteSize> Sender<T> {
         true
     }
 
-    /// Whether the reader is so far behind that no more should be sent to it
-    /// than must.
+    /// Returns whether the reader is so far behind that optional items should
+    /// be dropped.
     pub(super) fn is_backlogged(&self) -> bool {
         lock(&self.0).queued_bytes > MAX_QUEUED_BYTES
     }
@@ -110,7 +109,7 @@ impl<T: ByteSize> Receiver<T> {
         lock(&self.0).pop()
     }
 
-    /// Whether nothing waits, and nothing will come.
+    /// Returns whether the queue is empty and will stay so.
     pub(super) fn is_finished(&self) -> bool {
         let queue = lock(&self.0);
         queue.items.is_empty() && queue.sender_dropped

@@ -1,4 +1,4 @@
-//! One connection, served until it is over.
+//! One HTTP connection.
 
 use std::{
     future::{Future, poll_fn},
@@ -27,19 +27,19 @@ use super::{
     write_timeout::WriteTimeout,
 };
 
-/// A connection that was taken, in its place among others.
+/// An accepted connection.
 pub(super) struct AcceptedConnection {
     pub(super) stream: TcpStream,
     pub(super) address: SocketAddr,
-    /// As one of those of its address.
+    /// Its permit from the quota of its address.
     pub(super) quota: QuotaPermit,
     pub(super) permit: OwnedSemaphorePermit,
 }
 
-/// Serves a connection, until its client closes it, is too slow, or the server
+/// Serves a connection until the client closes it or is too slow, or the server
 /// stops.
 ///
-/// This is no `async fn`, which would keep room for what it was given.
+/// Not an `async fn`: that would store its arguments in the future twice.
 pub(super) fn serve(service: HttpService, socket: AcceptedConnection) -> impl Future<Output = ()> {
     let AcceptedConnection {
         stream,
@@ -47,7 +47,7 @@ pub(super) fn serve(service: HttpService, socket: AcceptedConnection) -> impl Fu
         quota: quota_permit,
         permit,
     } = socket;
-    // Small answers must not wait for more to come.
+    // Small responses must not be delayed.
     let _ = stream.set_nodelay(true);
     let activity = ConnectionActivity::new(quota_permit, address.ip());
     async move {
@@ -59,7 +59,7 @@ pub(super) fn serve(service: HttpService, socket: AcceptedConnection) -> impl Fu
 async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, activity: &Arc<ConnectionActivity>) {
     let options = &inner.options;
     let handler = service_fn(|mut request: Request<Incoming>| {
-        // What is posted finds the account of its connection without that.
+        // A POST takes the quota from its connection and does not need this.
         if options.peer_source.is_custom() || request.method() != Method::POST {
             request
                 .extensions_mut()
@@ -69,7 +69,7 @@ async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, activity: &Arc<Conn
     });
     let stream = WriteTimeout::new(stream, options.write_timeout, options.min_bytes_per_second);
     let stream = FramingCheckedStream::new(stream.with_activity(Arc::clone(activity)));
-    // Heads are timed by us: the library would set a timer for each.
+    // We time the request head ourselves: hyper would set a timer for each.
     let connection = http1::Builder::new()
         .max_buf_size(options.max_head_bytes.max(MIN_HEAD_BYTES))
         .serve_connection(TokioIo::new(stream), handler);
@@ -83,7 +83,7 @@ async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, activity: &Arc<Conn
     };
     poll_fn(|cx| {
         loop {
-            // A connection that breaks is its client's business.
+            // A broken connection is not our error.
             if connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
@@ -97,27 +97,27 @@ async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, activity: &Arc<Conn
     .await;
 }
 
-/// What is to be done to a connection.
+/// An action on a connection.
 enum ConnectionAction {
-    /// It ends after what is under way.
+    /// Ends the connection after the current request.
     Stop,
     Close,
 }
 
-/// Watches the time of a connection, and for the end of the server.
+/// Watches the timeouts of a connection and the shutdown signal.
 struct ConnectionTimer<'a, F> {
     inner: &'a Inner,
     activity: &'a ConnectionActivity,
-    /// The end of the server, until it was heard of.
+    /// The shutdown signal, until it was received.
     shutdown: Option<Pin<&'a mut F>>,
     timer: Pin<&'a mut Sleep>,
-    /// Who is woken by both.
+    /// The waker registered with both.
     waker: Option<Waker>,
 }
 
 impl<F: Future<Output = ()>> ConnectionTimer<'_, F> {
-    /// Most of the times that a connection is looked after, it is not because
-    /// of either. Both are polled only where something may have come of it.
+    /// Most wakeups of a connection concern neither. Both are polled only if
+    /// they may have fired.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ConnectionAction> {
         let waker = self.waker.as_ref();
         let is_same_waker = waker.is_some_and(|waker| waker.will_wake(cx.waker()));
@@ -137,7 +137,7 @@ impl<F: Future<Output = ()>> ConnectionTimer<'_, F> {
         Poll::Pending
     }
 
-    /// Whether the client has taken too long to send the head of a request.
+    /// Returns whether the client took too long to send a request head.
     fn head_timed_out(&mut self, cx: &mut Context<'_>) -> bool {
         while self.timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
@@ -156,14 +156,14 @@ mod tests {
     use super::*;
     use crate::server::http::activity::RequestGuard;
 
-    /// The size of the future that a function makes.
+    /// Returns the size of the future that a function returns.
     fn size<A, F: Future>(_: impl FnOnce(A) -> F) -> usize {
         size_of::<F>()
     }
 
-    /// Every connection has both, whether it does anything or not. It is easy
-    /// to double them: who awaits a future that was passed in keeps room for it
-    /// where it was and where it is awaited.
+    /// Every connection has both, even if idle. They are easily doubled: an
+    /// async function that awaits a future passed as an argument stores it
+    /// twice.
     #[test]
     fn a_connection_takes_little_room() {
         let connection = size(|(service, socket)| serve(service, socket));

@@ -1,14 +1,14 @@
-//! Letting pages of allowed origins read the answers.
+//! CORS headers for pages of allowed origins.
 
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
-/// Which of our headers a page may read.
+/// The response headers a page may read.
 const EXPOSED_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
-/// Which headers a page may send where it does not say which it wants.
+/// The headers a page may send if it does not name any.
 const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, \
                        mcp-protocol-version, mcp-session-id";
 
-/// Tells the browser that the page may. Its origin was checked before.
+/// Adds the CORS headers. The origin was checked before.
 pub(super) fn add_cors_headers(request: &Parts, headers: &mut HeaderMap) {
     let Some(origin) = request.headers.get(header::ORIGIN) else {
         return;

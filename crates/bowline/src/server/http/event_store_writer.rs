@@ -1,4 +1,4 @@
-//! Noting elsewhere what was sent, without making anybody wait for it.
+//! Writes sent events to an [`EventStore`] in the background.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::proto::http::{SessionId, resume::EventId};
 
-/// Where the events of one session are noted, in their order.
+/// Writes the events of one session, in order.
 pub(super) struct EventStoreWriter(Sender<StoredEvent>);
 
 impl ByteSize for StoredEvent {
@@ -20,15 +20,15 @@ impl ByteSize for StoredEvent {
 }
 
 impl EventStoreWriter {
-    /// Begins to note the events of a session.
+    /// Starts a writer for a session.
     pub(super) fn new(store: Arc<dyn EventStore>, session: SessionId, ttl: Duration) -> Self {
         let (sender, events) = channel();
         tokio::spawn(write(store, session, ttl, events));
         Self(sender)
     }
 
-    /// Notes an event. One for which there is no time is left out; whoever
-    /// comes back will notice.
+    /// Queues an event. If the queue is full it is dropped; a client that
+    /// resumes detects the gap.
     pub(super) fn append(&self, id: EventId, is_standalone: bool, message: Bytes) {
         if self.0.is_backlogged() {
             return;
@@ -51,19 +51,19 @@ async fn write(
     mut events: Receiver<StoredEvent>,
 ) {
     while let Some(event) = events.recv().await {
-        // What is not noted is missed by those who come back.
+        // A failed write is a gap for clients that resume.
         with_store_timeout(store.append(&session, event, ttl)).await;
     }
 }
 
-/// A place in a stream, by names that are the same everywhere.
+/// A position in a stream, with ids that are the same on every node.
 pub(super) struct StreamPosition {
     pub(super) stream: String,
     pub(super) sequence: u64,
 }
 
 impl StreamPosition {
-    /// Reads the id of an event of ours.
+    /// Parses an event id created by us.
     pub(super) fn parse(id: &str) -> Option<Self> {
         let (stream, sequence) = id.rsplit_once('-')?;
         let sequence = u64::from_str_radix(sequence, 16).ok()?;
@@ -73,7 +73,7 @@ impl StreamPosition {
         })
     }
 
-    /// The id of an event in the same stream.
+    /// Returns the id of an event in the same stream.
     pub(super) fn event_id(&self, sequence: u64) -> String {
         format!("{}-{sequence:x}", self.stream)
     }

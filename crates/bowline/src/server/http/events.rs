@@ -1,4 +1,4 @@
-//! A stream of events, kept alive while it is quiet.
+//! Server-sent event streams with keep-alive.
 
 use std::{
     future::Future as _,
@@ -17,49 +17,49 @@ use crate::proto::http::{
     sse::{EventEncoder, KEEP_ALIVE},
 };
 
-/// How much is sent in one piece, if so much is there at once.
+/// The maximum number of bytes sent in one chunk.
 const CHUNK_BYTES: usize = 16 * 1024;
-/// How many pieces are sent of what is there when the token ends: what is
-/// ready is delivered, and a source that never pauses ends all the same.
+/// How many chunks are still sent once the token has expired: pending events
+/// are delivered, but a source that never pauses still ends.
 const MAX_CHUNKS_AFTER_EXPIRY: usize = 64;
-/// How much room there is for a piece to begin with.
+/// The initial capacity of a chunk.
 const INITIAL_CHUNK_BYTES: usize = 512;
 
-/// Where events come from.
+/// A source of events.
 pub(super) trait EventSource: Send {
-    /// Writes the next event, if there is one, and says whether more may come.
+    /// Writes the next event, if any, and returns whether more may follow.
     fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>>;
 
-    /// Writes why nothing more comes, where the token has ended that opened
-    /// it. A stream that its client can come back to needs no words: whoever
-    /// comes is told to bring another token, and nothing is lost.
+    /// Writes the error that ends the stream once its token has expired. A
+    /// stream that can be resumed needs none: the client is asked for another
+    /// token when it resumes, and nothing is lost.
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// A stream of events.
+/// An event stream.
 pub(super) struct EventStream {
     source: Box<dyn EventSource>,
-    /// What was read of the source before anybody asked.
+    /// A chunk read from the source in advance.
     buffered: Option<Bytes>,
-    /// The end, where something came together with it.
+    /// The final event, if other events precede it.
     final_event: Option<FinalEvent>,
-    /// When it ends, whatever is still to come.
+    /// Ends the stream once the token expires.
     token_lifetime: Option<TokenLifetime>,
-    /// How many pieces of what is there may still be sent, once it has ended.
+    /// How many chunks may still be sent after the token has expired.
     chunks_until_end: Option<usize>,
-    /// Set where there is something to wait for.
+    /// Set once the stream has to wait.
     keep_alive_timer: Option<Pin<Box<Sleep>>>,
-    /// Something was sent after that.
+    /// Whether something was sent since the timer was set.
     is_timer_stale: bool,
     keep_alive_interval: Duration,
     is_ended: bool,
 }
 
-/// The last event of a stream, by itself. There are clients that forget about a
-/// request when its answer is there, before they have looked at what came in the
-/// same piece.
+/// The last event of a stream, sent in its own chunk. Some clients forget a
+/// request when they see its response, before they process the rest of the same
+/// chunk.
 enum FinalEvent {
-    /// What came before is to be sent first.
+    /// Sent after the events that precede it.
     Deferred(Bytes),
     Ready(Bytes),
 }
@@ -79,15 +79,16 @@ impl EventStream {
         }
     }
 
-    /// The same, which ends at this time at the latest.
+    /// Sets a token lifetime that ends the stream.
     pub(super) fn with_token_lifetime(mut self, lifetime: Option<TokenLifetime>) -> Self {
         self.token_lifetime = lifetime;
         self
     }
 
-    /// Looks at what is there already; gives it if that is all there will be.
+    /// Reads the events that are ready. Returns them if the stream is already
+    /// complete.
     pub(super) fn try_complete(&mut self) -> Option<Bytes> {
-        // Whoever wants the rest asks again, so that nobody need be woken.
+        // The caller polls again for the rest, so no wakeup is needed.
         let chunk = self.next_chunk(&mut Context::from_waker(Waker::noop()));
         if self.is_ended && self.final_event.is_none() {
             return Some(chunk);
@@ -102,7 +103,7 @@ impl EventStream {
         }
         match self.final_event.take() {
             Some(FinalEvent::Deferred(last)) => {
-                // Whoever asks sends what it has before it asks again.
+                // The caller sends what it has before it polls again.
                 self.final_event = Some(FinalEvent::Ready(last));
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
@@ -134,13 +135,13 @@ impl EventStream {
             if self.is_token_check_due() {
                 continue;
             }
-            // The timer must be polled to be heard of.
+            // The timer must be polled to register the waker.
             let _ = self.keep_alive_timer().poll(cx);
             return Poll::Ready(Some(Bytes::from_static(KEEP_ALIVE)));
         }
     }
 
-    /// Looks whether the token has ended, where it is time to.
+    /// Checks whether the token has expired, if it is time to.
     fn check_token(&mut self, cx: &mut Context<'_>) {
         let Some(lifetime) = self
             .token_lifetime
@@ -154,12 +155,12 @@ impl EventStream {
         }
         if let Poll::Ready(is_expired) = lifetime.poll_expired(cx) {
             self.chunks_until_end = is_expired.then_some(MAX_CHUNKS_AFTER_EXPIRY);
-            // There may be another time to look.
+            // The next check may be at another time.
             self.is_timer_stale = true;
         }
     }
 
-    /// The last words.
+    /// Returns the error that ends the stream.
     fn end(&mut self) -> Option<Bytes> {
         self.is_ended = true;
         let mut out = Vec::new();
@@ -167,7 +168,7 @@ impl EventStream {
         Some(out.into()).filter(|out: &Bytes| !out.is_empty())
     }
 
-    /// Whether nothing more will come.
+    /// Returns whether no more events will follow.
     pub(super) fn is_ended(&self) -> bool {
         self.is_ended && self.buffered.is_none() && self.final_event.is_none()
     }
@@ -180,7 +181,7 @@ impl EventStream {
         check_at.is_some_and(|check_at| check_at <= Instant::now())
     }
 
-    /// What can be had at once, in one piece.
+    /// Returns the events that are ready as one chunk.
     fn next_chunk(&mut self, cx: &mut Context<'_>) -> Bytes {
         let mut out = Vec::new();
         while !self.is_ended && out.len() < CHUNK_BYTES {
@@ -200,7 +201,8 @@ impl EventStream {
         out.into()
     }
 
-    /// The timer of a stream that is quiet, which runs from when it became so.
+    /// Returns the keep-alive timer, which runs from when the stream became
+    /// idle.
     fn keep_alive_timer(&mut self) -> Pin<&mut Sleep> {
         let deadline = Instant::now() + self.keep_alive_interval;
         let end = self
@@ -226,18 +228,18 @@ pub(super) fn write_event(id: Option<EventId>, message: &[u8], out: &mut Vec<u8>
     }
 }
 
-/// Writes a message as an event that was given this id elsewhere.
+/// Writes a message as an event with an id assigned elsewhere.
 pub(super) fn write_event_with_id(id: &str, message: &[u8], out: &mut Vec<u8>) {
     encode(&encoder_with_id(id), message, out);
 }
 
-/// Writes a message as an event that is not kept.
+/// Writes a message as an event that cannot be resumed from.
 pub(super) fn write_event_without_id(message: &[u8], out: &mut Vec<u8>) {
     encode(&EventEncoder::new(), message, out);
 }
 
-/// Writes an event that says where the stream begins, and when to come back to
-/// it.
+/// Writes an event with the id to resume the stream from its start, and the
+/// retry delay.
 pub(super) fn write_priming_event(id: EventId, retry: Duration, out: &mut Vec<u8>) {
     let mut buffer = [0; EventId::MAX_LEN];
     let id = id.write(&mut buffer);
@@ -246,13 +248,13 @@ pub(super) fn write_priming_event(id: EventId, retry: Duration, out: &mut Vec<u8
 
 fn encode(event: &EventEncoder<'_>, message: &[u8], out: &mut Vec<u8>) {
     if out.is_empty() {
-        // Few come alone.
+        // Several events usually share a chunk.
         out.reserve(INITIAL_CHUNK_BYTES);
     }
     event.write(message, out);
 }
 
-/// Ids of ours have no line ends; one that had would be left out.
+/// Our ids contain no line breaks; an id with one would be omitted.
 fn encoder_with_id(id: &str) -> EventEncoder<'_> {
     EventEncoder::new().id(id).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A connection whose requests are told apart strictly.
+//! A connection with strict checks of HTTP request framing.
 
 use std::{
     io::{self, IoSlice},
@@ -10,11 +10,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::proto::http::RequestFraming;
 
-/// A stream that fails where its requests cannot be told apart for certain, so
-/// that nothing after that is served.
+/// A stream that fails if the boundaries of its requests are ambiguous, so
+/// nothing after that is served.
 pub(super) struct FramingCheckedStream<T> {
     stream: T,
-    /// In a box: few connections are read from at any time.
+    /// Boxed: few connections are being read at any time.
     framing: Box<RequestFraming>,
 }
 

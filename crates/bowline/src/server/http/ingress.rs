@@ -1,4 +1,4 @@
-//! Letting requests in: by method, host, origin and size.
+//! Request admission by method, host, origin and size.
 
 use std::{
     borrow::Borrow,
@@ -35,19 +35,19 @@ use crate::proto::{
     server::errors,
 };
 
-/// The least that the library takes for the head of a request.
+/// The minimum that hyper allows for the head of a request.
 pub(super) const MIN_HEAD_BYTES: usize = 8 * 1024;
-/// How long a body may take to arrive at whatever rate.
+/// How long a body may take before the minimum rate is enforced.
 const BODY_GRACE: Duration = Duration::from_secs(5);
-/// Pieces of a body that are smaller are copied: they would keep all of the
-/// buffer that they were read into.
+/// Smaller chunks of a body are copied: they would keep the whole read buffer
+/// alive.
 const MIN_SHARED_CHUNK_BYTES: usize = 64 * 1024;
-/// What a client has too many of.
-pub(super) const REQUEST_BYTES: &str = "bytes in requests at once";
-/// The coding of bodies that are as they are.
+/// The resource named in quota errors.
+pub(super) const REQUEST_BYTES: &str = "bytes in concurrent requests";
+/// The content coding of uncompressed bodies.
 const IDENTITY: &str = "identity";
 
-/// The headers of a request, in the words of the protocol core.
+/// The headers of a request, as the protocol core reads them.
 pub(super) struct RequestHeaders<'a>(pub(super) &'a Parts);
 
 impl Headers for RequestHeaders<'_> {
@@ -57,8 +57,8 @@ impl Headers for RequestHeaders<'_> {
             Some(name) => headers.get_all(name),
             None => headers.get_all(name),
         };
-        // With HTTP/2 the host stands in the address of the request. Where both
-        // name one, it must be the same: two are none.
+        // HTTP/2 sends the host in the request URI. If both are present, they
+        // must be the same; otherwise there is no host.
         let authority = self.0.uri.authority().filter(|_| name == name::HOST);
         let is_in_host = |authority: &[u8]| {
             let mut hosts = headers.get_all(header::HOST).iter();
@@ -71,8 +71,8 @@ impl Headers for RequestHeaders<'_> {
     }
 }
 
-/// The headers that requests are asked for, which need not be made of text each
-/// time.
+/// Returns the static name of a header that is looked up often, to avoid
+/// parsing it.
 fn static_header_name(name: &str) -> Option<&'static HeaderName> {
     static METHOD: HeaderName = HeaderName::from_static(name::MCP_METHOD);
     static NAME: HeaderName = HeaderName::from_static(name::MCP_NAME);
@@ -108,13 +108,13 @@ where
     }
 }
 
-/// Lets a request in, and answers it. What is held is let go when the answer is
-/// sent.
+/// Admits a request and responds to it. Its permits are released when the
+/// response is sent.
 ///
-/// A connection keeps room for this future as long as it is open, and most are
-/// idle most of the time. So this is no `async fn`, which would hold the request
-/// as it came besides its parts; and who must wait for something unusual, here
-/// and in what follows, does so in a box.
+/// A connection stores this future as long as it is open, and most are idle
+/// most of the time. So this is not an `async fn`, which would store the
+/// request in addition to its parts, and uncommon waits, here and in callees,
+/// are boxed.
 pub(super) fn handle_request<I, B>(
     inner: I,
     request: Request<B>,
@@ -128,7 +128,7 @@ where
     async move {
         let inner = inner.borrow();
         if guard.is_some() && head_size(&parts) > inner.options.max_head_bytes.max(MIN_HEAD_BYTES) {
-            let why = "the head is too large";
+            let why = "the request head exceeds the size limit";
             let response =
                 invalid_request_response(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
             return Ok(response.map(|body| body.with_guard(guard)));
@@ -151,8 +151,8 @@ where
     }
 }
 
-/// About how large the head of a request was. The library takes more than it
-/// is told to if all of it comes at once.
+/// Estimates the size of a request head. hyper accepts more than its limit if
+/// all of it arrives at once.
 fn head_size(parts: &Parts) -> usize {
     let size = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + 4;
     let headers: usize = parts.headers.iter().map(size).sum();
@@ -194,7 +194,7 @@ async fn route<'a, B: http_body::Body>(
     }
 }
 
-/// Finds a place for a request, and room for its head; or says why not.
+/// Acquires a permit for a request and its head, or returns the error response.
 fn acquire_permit(
     inner: &Inner,
     parts: &Parts,
@@ -202,10 +202,10 @@ fn acquire_permit(
 ) -> Result<RequestPermit, Box<Response<Body>>> {
     let permit = client_quota(inner, parts, guard)
         .request_permit(head_size(parts), || inner.has_session(parts));
-    permit.map_err(|it| quota_exceeded(it, "requests at once"))
+    permit.map_err(|it| quota_exceeded(it, "concurrent requests"))
 }
 
-/// Reads what is posted, and finds a place for the work on it; or says why not.
+/// Reads the body and acquires permits for it, or returns the error response.
 async fn read_body<B: http_body::Body>(
     inner: &Inner,
     parts: &Parts,
@@ -242,35 +242,35 @@ async fn read_body<B: http_body::Body>(
         }
         Ok(Err(ReadError::QuotaExceeded(it))) => return Err(quota_exceeded(it, REQUEST_BYTES)),
         Ok(Err(ReadError::TooLarge)) => {
-            let why = format!("the body may have {limit} bytes");
+            let why = format!("the body exceeds the limit of {limit} bytes");
             (StatusCode::PAYLOAD_TOO_LARGE, why)
         }
         Ok(Err(ReadError::Interrupted)) => {
-            (StatusCode::BAD_REQUEST, "the body broke off".to_owned())
+            (StatusCode::BAD_REQUEST, "the body is incomplete".to_owned())
         }
         Err(_) => {
-            let why = "the body took too long".to_owned();
+            let why = "the body was not received in time".to_owned();
             (StatusCode::REQUEST_TIMEOUT, why)
         }
     };
     Err(Box::new(invalid_request_response(status, &why)))
 }
 
-/// About how much the values in a body take besides its bytes once they are
-/// read: there is a mark before or after each of them, and one more where it has
-/// a name. Marks within texts count, too: looking for those would take longer
+/// Estimates how much memory the values of a body need in addition to its
+/// bytes: each has a separator before or after it, and one more if it has a
+/// name. Separators within strings count too: excluding them would cost more
 /// than it is worth.
 fn estimate_parsed_size(body: &[u8]) -> usize {
     let is_separator =
         |&byte: &u8| u8::from((byte == b',') | (byte == b':') | (byte == b'[') | (byte == b'{'));
-    // Pieces so short that a byte can count their marks: they are counted many
-    // at a time.
+    // Chunks are short enough for a `u8` counter, which the compiler can
+    // vectorize.
     let count = |piece: &[u8]| usize::from(piece.iter().map(is_separator).sum::<u8>());
     let separators: usize = body.chunks(255).map(count).sum();
     separators * size_of::<serde_json::Value>()
 }
 
-/// A body that nobody would read, by what its head says.
+/// Rejects a body based on its headers.
 fn check_body_headers(parts: &Parts) -> Result<(), Box<Response<Body>>> {
     let refuse = |status, why: &str| Err(Box::new(invalid_request_response(status, why)));
     let content_type = parts.headers.get(header::CONTENT_TYPE);
@@ -294,7 +294,8 @@ fn check_body_headers(parts: &Parts) -> Result<(), Box<Response<Body>>> {
     Ok(())
 }
 
-/// The account of whoever sent a request, over this connection if it is ours.
+/// Returns the quota of the sender of a request, that of its connection if it
+/// is ours.
 pub(super) fn client_quota(
     inner: &Inner,
     parts: &Parts,
@@ -311,7 +312,7 @@ pub(super) fn client_quota(
     }
 }
 
-/// The answer where there is no room for a request.
+/// Returns the response for an exhausted quota.
 pub(super) fn quota_exceeded(why: QuotaExceeded, what: &str) -> Box<Response<Body>> {
     let (status, whose) = match why {
         QuotaExceeded::Client => (StatusCode::TOO_MANY_REQUESTS, "you have"),
@@ -325,7 +326,7 @@ pub(super) fn quota_exceeded(why: QuotaExceeded, what: &str) -> Box<Response<Bod
     Box::new(response)
 }
 
-/// A refusal in words.
+/// Returns an error response with a reason.
 pub(super) fn invalid_request_response(status: StatusCode, why: &str) -> Response<Body> {
     let error = ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {why}"));
     response::jsonrpc_error(status, None, &error)
@@ -337,7 +338,7 @@ enum ReadError {
     QuotaExceeded(QuotaExceeded),
 }
 
-/// Reads a body, up to a limit. `came` is told how much came.
+/// Reads a body up to a limit. `on_chunk` is called with the number of bytes received.
 async fn read_limited<B: http_body::Body>(
     limit: usize,
     mut body: Pin<&mut B>,
@@ -346,7 +347,7 @@ async fn read_limited<B: http_body::Body>(
     if body.size_hint().lower() > limit as u64 {
         return Err(ReadError::TooLarge);
     }
-    // Most come in one piece.
+    // Most bodies arrive in one chunk.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     while !body.is_end_stream() {

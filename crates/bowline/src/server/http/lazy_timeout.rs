@@ -1,4 +1,4 @@
-//! Waiting for no longer than one may, without a timer for what is there.
+//! A timeout that sets no timer if the result is ready soon.
 
 use std::{
     future::{Future, poll_fn},
@@ -9,11 +9,11 @@ use std::{
 
 use tokio::time::{Instant, error::Elapsed, timeout_at};
 
-/// Waits for what is likely to be there once others had their turn: the body of
-/// a request, which a server hands out only after somebody asked, or what a tool
-/// says whose task has just begun.
+/// Waits for a result that is likely ready once other tasks have run: a request
+/// body, which hyper yields only after it is polled, or the first output of a
+/// tool whose task just started.
 ///
-/// The limit is asked again when it has passed.
+/// The limit is queried again once it has passed.
 pub(super) async fn with_lazy_timeout<T>(
     limit: impl Fn() -> Duration,
     work: impl Future<Output = T>,
@@ -33,12 +33,12 @@ pub(super) async fn with_lazy_timeout<T>(
     });
     match first.await {
         Some(output) => Ok(output),
-        // In a box, which most do without.
+        // Boxed: most calls do not need it.
         None => Box::pin(poll_with_timeout(limit, work)).await,
     }
 }
 
-/// Waits for as long as is allowed by now, which may become more.
+/// Waits up to the current limit, which may grow.
 async fn poll_with_timeout<T>(
     limit: impl Fn() -> Duration,
     mut work: Pin<&mut impl Future<Output = T>>,

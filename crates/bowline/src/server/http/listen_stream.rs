@@ -1,4 +1,5 @@
-//! Streams of changes: a machine of its own for each, which hears one request.
+//! Change notification streams: each has its own machine that handles one
+//! request.
 
 use std::{
     ops::ControlFlow,
@@ -30,7 +31,7 @@ use crate::{
     },
 };
 
-/// Opens a stream of changes, until the client closes it or the server ends.
+/// Opens a stream of changes, until the client closes it or the server stops.
 pub(super) fn serve(
     inner: &Arc<Inner>,
     request: &StatelessRequest<'_>,
@@ -38,7 +39,7 @@ pub(super) fn serve(
 ) -> Response<Body> {
     let stream_permit = match permit.quota().listen_permit() {
         Ok(stream_permit) => stream_permit,
-        Err(why) => return *quota_exceeded(why, "streams at once"),
+        Err(why) => return *quota_exceeded(why, "open streams"),
     };
     let handler = &inner.handler;
     let changes = PendingChanges::default();
@@ -50,7 +51,7 @@ pub(super) fn serve(
     let frame = request.frame.clone();
     shared.command(|machine, now| machine.handle(now, Input::Frame(frame)));
     match changes.next() {
-        // It was not opened.
+        // The stream was not opened.
         Some((refused, true)) => response::json_response(StatusCode::OK, refused),
         Some((acknowledged, false)) => {
             inner.connections.register(&shared);
@@ -70,13 +71,13 @@ pub(super) fn serve(
             )
         }
         None => {
-            let error = errors::internal_error("The stream was not opened");
+            let error = errors::internal_error("The stream could not be opened");
             response::jsonrpc_error(StatusCode::OK, Some(&request.id), &error)
         }
     }
 }
 
-/// Where a machine's frames go.
+/// Receives the frames of the machine.
 struct ListenSink(PendingChanges);
 
 impl FrameSink for ListenSink {
@@ -85,7 +86,7 @@ impl FrameSink for ListenSink {
     }
 }
 
-/// A stream of changes. Dropping it ends it.
+/// A stream of changes. Dropping it closes it.
 struct ListenStream {
     id: RequestId,
     acknowledgment: Option<Bytes>,
@@ -93,7 +94,7 @@ struct ListenStream {
     shared: Arc<SharedConnection>,
     handler: Arc<dyn RequestHandler>,
     _permit: QuotaPermit,
-    /// What it asked for is kept, name by name.
+    /// The bytes of its subscription filter.
     _bytes: BytesPermit,
 }
 

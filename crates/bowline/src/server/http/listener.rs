@@ -1,4 +1,4 @@
-//! A server of its own, for those who have none.
+//! A standalone HTTP server.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -13,20 +13,21 @@ use super::{
     connection::{self, AcceptedConnection},
 };
 
-/// How long to wait before a listener that failed is asked again.
+/// The delay before a failed accept is retried.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
-/// How long the last answers may take to be written, when the grace is over.
+/// How long the last responses may take to be written after the shutdown
+/// timeout.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl HttpService {
     /// Serves the connections of a listener, until the future is dropped or the
-    /// service is [stopped](Self::stop). Then no more connections are taken,
-    /// those that are idle are closed, and the others when they are, or when
-    /// the grace is over.
+    /// service is [stopped](Self::stop). Then it accepts no more connections,
+    /// closes idle ones, and closes the others when they become idle or the
+    /// timeout has passed.
     ///
     /// # Errors
     ///
-    /// None today: a listener that fails is asked again.
+    /// Currently never: a failed accept is retried.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
         let mut connections = JoinSet::new();
         let stopping = self.inner.stopping();
@@ -40,19 +41,19 @@ impl HttpService {
             .map(|deadline| deadline + FINAL_WRITE_TIMEOUT);
         let drain = async { while connections.join_next().await.is_some() {} };
         if let Some(last) = last {
-            // Who has not read its answer by now does not get it.
+            // A client that has not read its response by now does not get it.
             let _ = tokio::time::timeout_at(last, drain).await;
             self.inner.handler.background().wait_idle(last).await;
         }
         Ok(())
     }
 
-    /// Binds an address and serves there; see [`serve`](Self::serve). `bound`
-    /// is told the address, for those who ask for any port.
+    /// Binds an address and serves on it; see [`serve`](Self::serve). `bound`
+    /// is called with the local address, for use with port 0.
     ///
     /// # Errors
     ///
-    /// Where the address cannot be bound.
+    /// Returns an error if the address cannot be bound.
     pub async fn bind_and_serve(
         &self,
         address: impl ToSocketAddrs,
@@ -63,7 +64,7 @@ impl HttpService {
         self.serve(listener).await
     }
 
-    /// Takes connections, for ever.
+    /// Accepts connections forever.
     async fn accept(&self, listener: &TcpListener, connections: &mut JoinSet<()>) {
         let max = self
             .inner
@@ -79,13 +80,14 @@ impl HttpService {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, address)) => {
                         let client = self.inner.quotas.for_address(address.ip());
-                        // Whoever has too many has this one closed.
+                        // If the client has too many connections, this one is
+                        // closed.
                         if let Ok(quota) = client.connection_permit() {
                             let socket = AcceptedConnection { stream, address, quota, permit };
                             connections.spawn(connection::serve(self.clone(), socket));
                         }
                     }
-                    // One connection that failed, or too many files for now.
+                    // One connection failed, or too many files are open.
                     Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
                 },
                 Some(_) = connections.join_next() => {}

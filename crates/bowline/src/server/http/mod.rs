@@ -1,27 +1,28 @@
-//! Serving over HTTP: one endpoint for every revision.
+//! Streamable HTTP: one endpoint for every revision.
 //!
-//! [`HttpService`] is a `tower` service: it drops into axum and everything else
-//! that speaks tower, or serves by itself with [`HttpService::serve`]. What a
-//! request is decides how it is served: one that speaks for itself is answered
-//! by itself, without a session and without a task; one of the older revisions
-//! belongs to a session, which has a machine of its own.
+//! [`HttpService`] is a `tower` service: it works with axum and other
+//! tower-based servers, or standalone with [`HttpService::serve`]. The request
+//! determines how it is served: one of the stateless era is answered by itself,
+//! without a session or a task; one of the handshake era belongs to a session
+//! with its own machine.
 //!
-//! - `entry` lets requests in, by method, host, origin and size; `post` tells
-//!   the eras apart.
-//! - `stateless` and `listen` serve the newer era, the latter with `news`, what
-//!   a client has yet to hear.
-//! - `exchange` serves the older ones: with `sessions`, each a `session`, whose
-//!   `streams` send what belongs to which request and whose `recorder` keeps it
-//!   for those who come back. `made_of` and `notes` keep it in a `store`, from
-//!   where others have it by `taking_up`.
-//! - `protected` asks for tokens first, where the options say so.
-//! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
-//!   is for browsers.
-//! - `accounts` and `seats` see to it that no client, by its `peer` address or
-//!   by name, has more than its part.
-//! - `socket` is the server for those who have none. Each `connection` has a
-//!   `pulse`, by which its time is kept, and a `write_timeout` for clients that do
-//!   not read; what it brings is `framed` strictly.
+//! - `ingress` admits requests by method, host, origin and size; `post`
+//!   determines the era.
+//! - `stateless` and `listen_stream` serve the stateless era, the latter with
+//!   `pending_changes`, the changes a client has not received yet.
+//! - `session_requests` serves the handshake era: with `sessions`, each a
+//!   `session`, whose `streams` route messages to requests and whose `recorder`
+//!   keeps them for clients that resume. `session_record` and
+//!   `event_store_writer` write to a `store`; `session_restores` loads sessions
+//!   from it.
+//! - `protected` checks tokens first, if the options require them.
+//! - `response`, `body` and `events` build responses, `byte_queue` carries
+//!   them; `cors` is for browsers.
+//! - `quotas` and `session_slots` limit each client to its share, by `peer`
+//!   address or principal.
+//! - `listener` is the standalone server. Each `connection` has an `activity`
+//!   state for its timeouts and a `write_timeout` for clients that do not read;
+//!   `framing_checked_stream` checks its framing.
 
 mod activity;
 mod body;
@@ -85,15 +86,15 @@ use unprotected as protected;
 
 /// Serves MCP over HTTP. Cheap to clone; clones share their sessions.
 ///
-/// It looks at the method, the headers and the body of a request, not at its
-/// path: where it stands is the router's business.
+/// It examines the method, headers and body of a request, not its path: routing
+/// is the router's job.
 #[derive(Clone)]
 pub struct HttpService {
     inner: Arc<Inner>,
 }
 
-/// Whom a request comes from, as a layer in front of the service found out.
-/// Put it into the request's extensions; then nobody else can go on with that
+/// The sender of a request, as determined by a layer in front of the service.
+/// Put it into the request's extensions; then no one else can continue that
 /// caller's sessions and conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal(pub Arc<str>);
@@ -101,14 +102,15 @@ pub struct Principal(pub Arc<str>);
 struct Inner {
     handler: Arc<dyn RequestHandler>,
     options: HttpOptions,
-    /// Those of our sessions and streams of changes, and when they end.
+    /// The connections of our sessions and streams of changes, and their
+    /// shutdown.
     connections: Arc<Connections>,
     sessions: Sessions,
-    /// What clients have in use.
+    /// The resources clients have in use.
     quotas: Quotas,
-    /// Sessions that are about to be taken up.
+    /// Sessions being restored.
     restores: SessionRestores,
-    /// The client that spoke for itself last.
+    /// The client of the last stateless request.
     last_client: Mutex<ClientInfoCache>,
 }
 
@@ -134,37 +136,37 @@ impl HttpService {
         }
     }
 
-    /// How many sessions of the older revisions are open.
+    /// Returns the number of open sessions (handshake era).
     #[must_use]
     pub fn session_count(&self) -> usize {
         self.inner.sessions.len()
     }
 
-    /// How many bytes are kept for clients of sessions that come back for what
-    /// they missed.
+    /// Returns the number of bytes kept for clients that resume session
+    /// streams.
     #[must_use]
     pub fn replay_bytes(&self) -> usize {
         self.inner.quotas.replay_bytes()
     }
 
-    /// Stops in order: no new requests, those under way may finish within the
-    /// grace, sessions and streams of changes are closed. Then
-    /// [`serve`](Self::serve) returns.
+    /// Shuts down gracefully: accepts no new requests, lets those in progress
+    /// finish within the timeout and closes sessions and streams of changes.
+    /// Then [`serve`](Self::serve) returns.
     ///
     /// [`Service::stop`](super::Service::stop) does the same for all clients of
-    /// the server, over HTTP or not.
+    /// the server, over any transport.
     pub fn stop(&self, grace: Duration) {
         self.inner.connections.stop(grace);
     }
 }
 
 impl Inner {
-    /// Whether the end was called for, here or for the whole server.
+    /// Returns the shutdown signal, for this service or the whole server.
     fn stopping(&self) -> &ShutdownSignal {
         self.connections.stopping()
     }
 
-    /// Whether the server speaks revisions that have sessions.
+    /// Returns whether the server supports revisions that have sessions.
     fn has_sessions(&self) -> bool {
         self.handler.config().supports_era(Era::Handshake)
     }

@@ -1,4 +1,4 @@
-//! How HTTP is served, with defaults that hold.
+//! HTTP options with safe defaults.
 
 use std::{
     fmt,
@@ -13,152 +13,151 @@ use super::{
 };
 use crate::proto::http::{OriginPolicy, resume::EventBufferLimits};
 
-/// Where to serve, for those who have no address in mind: port 8000 of the
-/// loopback interface, which only programs on this machine can reach.
+/// The default address to serve on: port 8000 of the loopback interface,
+/// reachable only from this machine.
 pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8000);
 
-/// How HTTP is served.
+/// Options for serving HTTP.
 ///
-/// What is over a limit is refused, and costs no more than the refusal.
+/// Requests over a limit are rejected at no further cost.
 ///
 /// ```
 /// use bowline::server::http::HttpOptions;
 ///
 /// let options = HttpOptions {
-///     max_body: 64 * 1024,
+///     max_body_bytes: 64 * 1024,
 ///     ..HttpOptions::default()
 /// };
 /// assert!(!options.cors);
 /// ```
 #[derive(Clone)]
 pub struct HttpOptions {
-    /// Which hosts and web pages may talk to the server: those of this machine
-    /// unless given. A server behind a proxy names its own host here.
+    /// The hosts and origins allowed: those of this machine by default. A
+    /// server behind a proxy sets its own host here.
     pub origins: OriginPolicy,
     /// Whether browsers are told that pages of allowed origins may call the
-    /// server. Not unless given.
+    /// server. Off by default.
     pub cors: bool,
-    /// What is asked of those who come: nothing unless given. Then every
-    /// request must bring a token.
+    /// Token requirements: none by default. If set, every request must have a
+    /// token.
     #[cfg(feature = "auth")]
     pub protection: Option<crate::server::auth::Protection>,
-    /// The largest body of a request: 4 MiB. The server's limit on frames
-    /// holds too.
+    /// The maximum size of a request body: 4 MiB. The server's frame limit also
+    /// applies.
     pub max_body_bytes: usize,
-    /// How long a request's body may take to arrive: half a minute. It must
-    /// also keep up with [`min_bytes_per_second`](Self::min_rate).
+    /// How long a request body may take to arrive: 30 seconds. It must also
+    /// keep up with [`min_bytes_per_second`](Self::min_bytes_per_second).
     pub body_timeout: Duration,
-    /// How many bytes a client must send each second while its request is
-    /// read, and take while an answer waits for it: 1,024, once it has been
-    /// slower than that for some time. None at all if zero.
+    /// The minimum rate in bytes per second at which a client must send its
+    /// request and read its response: 1,024, enforced once it has been slower
+    /// for some time. Zero disables it.
     pub min_bytes_per_second: usize,
-    /// How many requests are read, or worked on without a session, at once:
-    /// 4,096, whatever their method. Others are refused; the last eighth of the
-    /// places is for requests of sessions that are open. Calls within a session
-    /// are limited by [`Server::at_once`](crate::server::Server::at_once). Work
-    /// that goes on when its client has left has its place still.
+    /// The maximum number of requests being read, or processed without a
+    /// session: 4,096, for all methods. Others are rejected; the last eighth is
+    /// reserved for requests of open sessions. Calls within a session are
+    /// limited by
+    /// [`Server::max_concurrent_calls`](crate::server::Server::max_concurrent_calls).
+    /// Work that continues after its client disconnected still counts.
     pub max_requests: usize,
-    /// About how many bytes all requests may have together that are read or
-    /// worked on, in sessions or not: 256 MiB. Others are refused. A request has
-    /// those of its head and of its body, and for each value in the body as many
-    /// as that takes when it is read, which is more than small ones have there.
+    /// The approximate number of bytes of all requests being read or processed,
+    /// in sessions or not: 256 MiB. Others are rejected. A request counts with
+    /// its head and body, plus the memory of each value parsed from the body,
+    /// which exceeds the size of small values.
     pub max_request_bytes: usize,
-    /// How much one client may have of all this.
+    /// The share of one client in these limits.
     pub client_limits: ClientLimits,
-    /// How clients are told apart that have no [`Principal`](super::Principal):
-    /// by the other end of the connection, unless given.
+    /// How clients without a [`Principal`](super::Principal) are identified: by
+    /// the peer address of the connection by default.
     pub peer_source: PeerSource,
-    /// How many sessions of the older revisions may be open: 10,000. When there
-    /// are more, one that was never initialised, or is idle, is closed in favour
-    /// of the new one; see [`ClientLimits`]. What a client opens one with may
-    /// have 64 KiB.
+    /// The maximum number of open sessions (handshake era): 10,000. Beyond
+    /// that, a session that was never initialized, or is idle, is closed in
+    /// favor of the new one; see [`ClientLimits`]. The request that opens a
+    /// session is limited to 64 KiB.
     pub max_sessions: usize,
-    /// About how many bytes sessions may keep together, of what their clients
-    /// said of themselves, of what they watch, and of notices that nobody
-    /// listens to yet: 256 MiB. Beyond that, too, sessions are closed.
+    /// The approximate number of bytes all sessions may hold, for client
+    /// information, subscriptions and undelivered notifications: 256 MiB.
+    /// Beyond that, sessions are closed too.
     pub max_session_bytes: usize,
-    /// After how long without a request or an open connection a session is
-    /// closed whose client did not say that it is initialised: one minute.
+    /// How long a session without requests or open connections is kept if its
+    /// client has not confirmed initialization: one minute.
     pub uninitialized_timeout: Duration,
-    /// After how long without a request or an open connection a session is
-    /// closed, whatever it still works on: half an hour.
+    /// How long a session without requests or open connections is kept, even if
+    /// calls are still running: 30 minutes.
     pub idle_timeout: Duration,
-    /// How many streams of changes may be open: 10,000. Those that are opened
-    /// with a GET, in sessions of the older revisions, are among them.
+    /// The maximum number of open streams of changes: 10,000. This includes GET
+    /// streams of sessions (handshake era).
     pub max_listen_streams: usize,
-    /// How long an answer may take before a stream is opened for it, so that
-    /// nobody on the way loses patience: ten seconds.
+    /// How long a response may take before a stream is opened for it, so
+    /// intermediaries do not time out: ten seconds.
     pub stream_after: Duration,
-    /// How often something is sent on a quiet stream: every 15 seconds.
+    /// The keep-alive interval of idle streams: 15 seconds.
     pub keep_alive_interval: Duration,
-    /// How long a client should wait before it comes back to a stream that was
-    /// closed: one second.
+    /// How long a client should wait before it resumes a closed stream: one
+    /// second.
     pub retry_delay: Duration,
-    /// How much of its streams each session keeps for a client that comes back
-    /// for what it missed.
+    /// How much of its streams each session keeps for clients that resume.
     pub replay_limits: EventBufferLimits,
-    /// How many bytes all sessions together keep for that: 256 MiB. Streams
-    /// that find no room cannot be resumed.
+    /// The maximum number of bytes all sessions keep for that: 256 MiB. Streams
+    /// beyond that cannot be resumed.
     pub max_replay_bytes: usize,
-    /// Where sessions are noted, so that another node or a later run can take
-    /// them up. Nowhere unless given.
+    /// Stores sessions, so another node or a later process can restore them.
+    /// None by default.
     pub session_store: Option<Arc<dyn SessionStore>>,
-    /// Where events are noted, so that streams can be resumed elsewhere.
-    /// Nowhere unless given.
+    /// Stores events, so streams can be resumed on another node. None by
+    /// default.
     pub event_store: Option<Arc<dyn EventStore>>,
-    /// How long a connection may take to send the head of a request, where we
-    /// hold the socket: ten seconds.
+    /// How long a connection may take to send a request head (standalone server
+    /// only): ten seconds.
     pub header_timeout: Duration,
-    /// How long a client may leave its answer or stream unread, where we hold
-    /// the socket: half a minute. Then its connection is closed, and what it
-    /// held is free. Who takes some of it gets as much more time as
-    /// [`min_bytes_per_second`](Self::min_rate) allows for that.
+    /// How long a client may leave its response or stream unread (standalone
+    /// server only): 30 seconds. Then its connection is closed and its
+    /// resources are released. A client that reads some of it gets as much more
+    /// time as [`min_bytes_per_second`](Self::min_bytes_per_second) allows.
     pub write_timeout: Duration,
-    /// The largest head of a request, where we hold the socket: 64 KiB, and
-    /// never less than 8.
+    /// The maximum size of a request head (standalone server only): 64 KiB, and
+    /// never less than 8 KiB.
     pub max_head_bytes: usize,
-    /// How many connections are served at once, where we hold the socket:
+    /// The maximum number of concurrent connections (standalone server only):
     /// 10,000. Others wait.
     pub max_connections: usize,
 }
 
-/// How much one client may have at once, of what all may have together.
+/// The resources one client may use at once, out of those of all clients.
 ///
-/// A client is a [`Principal`](super::Principal), if the request has one: a layer
-/// said so, or a token. Otherwise it is the address that it comes from, as
-/// [`HttpOptions::peer`] tells; a whole network of 64 bits for version 6 of the
-/// protocol. All of these in one network of 48 bits may have twice as much
-/// together. Where no address is known either, only what all may have together
-/// is limited.
+/// A client is a [`Principal`](super::Principal) if the request has one, from a
+/// layer or a token. Otherwise it is the address the request comes from, as
+/// determined by [`HttpOptions::peer_source`]; for IPv6 the /64 network. All
+/// clients in one /48 network together may use twice as much. If the address is
+/// unknown too, only the limits of all clients apply.
 ///
-/// Behind a reverse proxy, clients without a principal all come from the address
-/// of the proxy, and share this. Then say where the proxy writes their addresses,
-/// with [`HttpOptions::peer`], and raise `max_connections`.
+/// Behind a reverse proxy, all clients without a principal have the proxy's
+/// address and share these limits. In that case, set
+/// [`HttpOptions::peer_source`] to read the client address that the proxy
+/// provides, and raise `max_connections`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientLimits {
-    /// Sessions: 2,500. When a client opens more, one of its own is closed: the
-    /// oldest that was never initialised, or the one that was idle for longest.
+    /// Sessions: 2,500. Beyond that, one of the client's own is closed: the
+    /// oldest that was never initialized, or the one idle for longest.
     pub max_sessions: usize,
-    /// About how many bytes its sessions keep: 64 MiB.
+    /// The approximate number of bytes its sessions hold: 64 MiB.
     pub max_session_bytes: usize,
-    /// Requests that are read, or worked on without a session: 1,024. Others
-    /// are refused.
+    /// Requests being read, or processed without a session: 1,024. Others are
+    /// rejected.
     pub max_requests: usize,
-    /// Bytes of requests that are read or worked on, in sessions or not: 64 MiB.
-    /// Others are refused.
+    /// Bytes of requests being read or processed, in sessions or not: 64 MiB.
+    /// Others are rejected.
     pub max_request_bytes: usize,
-    /// Bytes that are kept for when it comes back to a stream of a session's:
-    /// 64 MiB.
+    /// Bytes kept for resuming session streams: 64 MiB.
     pub max_replay_bytes: usize,
-    /// Streams of changes: 2,500. Others are refused.
+    /// Streams of changes: 2,500. Others are rejected.
     pub max_listen_streams: usize,
-    /// Connections, where we hold the socket: 5,000. Others are closed. These
-    /// are counted by address alone: nobody has said yet who it is.
+    /// Connections (standalone server only): 5,000. Others are closed. Counted
+    /// by address only, as the principal is not known yet.
     pub max_connections: usize,
 }
 
 impl ClientLimits {
-    /// No limits but those of all clients together.
+    /// No limits except those of all clients together.
     pub const UNLIMITED: Self = Self {
         max_sessions: usize::MAX,
         max_session_bytes: usize::MAX,
@@ -169,7 +168,7 @@ impl ClientLimits {
         max_connections: usize::MAX,
     };
 
-    /// So many times as much of everything.
+    /// Multiplies all limits.
     pub(super) fn scaled(self, factor: usize) -> Self {
         Self {
             max_sessions: self.max_sessions.saturating_mul(factor),
@@ -197,12 +196,11 @@ impl Default for ClientLimits {
     }
 }
 
-/// As good as never, and not too much to count with.
+/// Practically never, but safe to add to an instant.
 const FAR_FUTURE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 impl HttpOptions {
-    /// The same with times that can be added to the clock's, however long those
-    /// are meant to be.
+    /// Limits durations so they can be added to an instant.
     pub(super) fn with_finite_durations(mut self) -> Self {
         let durations = [
             &mut self.body_timeout,

@@ -1,4 +1,4 @@
-//! Where a request comes from, as far as that is known.
+//! The peer address of a request.
 
 use std::{
     fmt,
@@ -8,28 +8,28 @@ use std::{
 
 use http::request::Parts;
 
-/// The address that a request comes from, as a layer in front of the service
-/// found out. Put it into the request's extensions; then the limits of
-/// [`HttpOptions::per_client`](super::HttpOptions::per_client) hold for each
-/// address by itself.
+/// The address a request comes from, as determined by a layer in front of the
+/// service. Put it into the request's extensions; then
+/// [`HttpOptions::client_limits`](super::HttpOptions::client_limits) apply per
+/// address.
 ///
-/// Where the service holds the socket, it knows without being told.
+/// The standalone server sets it by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PeerAddr(pub IpAddr);
 
-/// How the address is found that a request comes from.
+/// Determines the address a request comes from.
 ///
-/// By default it is the other end of the connection, or what a layer said with
-/// a [`PeerAddr`]. Behind a reverse proxy that is the proxy, for everybody. Then
-/// say where the proxy writes the client's address. No header is believed unless
-/// you say so: everybody can send one, so name only one that your proxy always
-/// sets itself.
+/// By default it is the peer address of the connection, or the [`PeerAddr`] set
+/// by a layer. Behind a reverse proxy that is the proxy's address for every
+/// client. In that case, specify where the proxy writes the client's address.
+/// No header is trusted by default: anyone can send one, so name only a header
+/// your proxy always sets itself.
 ///
 /// ```
 /// use bowline::server::http::{HttpOptions, PeerSource};
 ///
 /// let options = HttpOptions {
-///     peer: PeerSource::from_request(|parts| {
+///     peer_source: PeerSource::from_request(|parts| {
 ///         let value = parts.headers.get("x-real-ip")?;
 ///         value.to_str().ok()?.parse().ok()
 ///     }),
@@ -42,19 +42,19 @@ pub struct PeerSource(Option<PeerFn>);
 type PeerFn = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
 
 impl PeerSource {
-    /// Reads the address out of the request. Where it gives none, the other end
-    /// of the connection is what counts, which is in the request's extensions as
-    /// a [`PeerAddr`] if it is known.
+    /// Reads the address from the request. If it returns `None`, the peer
+    /// address of the connection is used, which is in the request's extensions
+    /// as a [`PeerAddr`] if known.
     pub fn from_request(read: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(read)))
     }
 
-    /// Whether requests are asked for it.
+    /// Returns whether a custom source is set.
     pub(super) fn is_custom(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The address, where the request says so.
+    /// Returns the address read from the request.
     pub(super) fn read(&self, segments_of_address: &Parts) -> Option<IpAddr> {
         let custom = self.0.as_ref().and_then(|read| read(segments_of_address));
         custom.or_else(|| {
@@ -75,8 +75,8 @@ impl fmt::Debug for PeerSource {
     }
 }
 
-/// What counts as one address. Whoever has an address of version 6 has a whole
-/// network of them.
+/// Returns the unit that counts as one address. An IPv6 host owns a whole
+/// network.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => network_prefix(address, 4).into(),
@@ -84,8 +84,8 @@ pub(super) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The network of 48 bits that such an address of version 6 is a part of:
-/// whoever has one of these has 65,536 of the others.
+/// Returns the /48 network of an IPv6 address: its owner has 65,536 /64
+/// networks.
 pub(super) fn large_network(address: IpAddr) -> Option<IpAddr> {
     match address {
         IpAddr::V6(address) => Some(network_prefix(address, 3).into()),

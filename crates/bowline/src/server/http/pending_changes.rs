@@ -1,9 +1,8 @@
-//! What a stream of changes has yet to tell.
+//! Changes that a stream has not delivered yet.
 //!
-//! A client that does not read must not fill the memory, and must not miss a
-//! change either. But one notice of a change is enough, however often it
-//! happened before the client heard of it; and notices of the same change are
-//! the same.
+//! A client that does not read must neither fill the memory nor miss a change.
+//! One notification per change is enough, however often it happened before it
+//! was delivered, and notifications of the same change are equal.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -15,7 +14,7 @@ use bytes::Bytes;
 
 use super::byte_queue::MAX_QUEUED_BYTES;
 
-/// What waits to be told. Clones share it.
+/// The queue of pending notifications. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct PendingChanges(Arc<Mutex<ChangeQueue>>);
 
@@ -24,13 +23,13 @@ struct ChangeQueue {
     frames: VecDeque<Bytes>,
     queued_set: HashSet<Bytes>,
     bytes: usize,
-    /// The queue ends with the answer, or was given up.
+    /// Whether the queue ended with the response, or was dropped.
     is_ended: bool,
     waker: Option<Waker>,
 }
 
 impl PendingChanges {
-    /// One more thing to tell; with an answer, the last.
+    /// Adds a frame. A response is the last one.
     pub(super) fn push(&self, is_response: bool, frame: Bytes) {
         let mut queue = self.lock();
         if queue.is_ended || !queue.queued_set.insert(frame.clone()) {
@@ -39,8 +38,8 @@ impl PendingChanges {
         queue.bytes += frame.len();
         queue.frames.push_back(frame);
         queue.is_ended = is_response;
-        // Changes that are all different, and too many: a client that finds
-        // its stream closed knows that it must look for itself.
+        // Too many different changes: a client that finds its stream closed
+        // knows that it must fetch the current state.
         if queue.bytes > MAX_QUEUED_BYTES && !is_response {
             queue.frames.clear();
             queue.queued_set.clear();
@@ -52,7 +51,7 @@ impl PendingChanges {
         }
     }
 
-    /// The next thing, if there is one, and whether it is the last.
+    /// Returns the next frame, if any, and whether it is the last.
     pub(super) fn next(&self) -> Option<(Bytes, bool)> {
         let mut queue = self.lock();
         let frame = queue.pop()?;
@@ -73,7 +72,7 @@ impl PendingChanges {
     }
 
     fn lock(&self) -> MutexGuard<'_, ChangeQueue> {
-        // Nothing that holds the lock can panic halfway.
+        // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

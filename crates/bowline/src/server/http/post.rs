@@ -1,4 +1,4 @@
-//! A message that was posted: which era it belongs to.
+//! POST requests: selects the era of a message.
 
 use std::sync::Arc;
 
@@ -37,8 +37,8 @@ pub(super) struct StatelessRequest<'a> {
     pub(super) params: Option<Bytes>,
 }
 
-/// What must be known of what is posted to a session, before the session's
-/// machine reads it.
+/// The properties of a message posted to a session that are needed before the
+/// session's machine reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PostKind {
     /// It opens the session.
@@ -47,8 +47,8 @@ pub(super) enum PostKind {
     Other,
 }
 
-/// Serves what was posted. The body decides about the era; where it says
-/// nothing, the version header does.
+/// Serves a POST. The body determines the era; if it does not, the version
+/// header does.
 pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
     parts: &'a Parts,
@@ -67,11 +67,14 @@ pub(super) fn serve<'a>(
     let message = match messages {
         Messages::Single(message) => message,
         Messages::Batch(_) if modern => {
-            return invalid_request_response(StatusCode::BAD_REQUEST, "there are no batches here")
-                .into();
+            return invalid_request_response(
+                StatusCode::BAD_REQUEST,
+                "batches are not supported in this protocol version",
+            )
+            .into();
         }
         Messages::Batch(messages) => {
-            // Each of them is worked on by itself.
+            // Each message of a batch is processed separately.
             if let Err(why) = permit.grow_for(messages.len()) {
                 return (*quota_exceeded(why, REQUEST_BYTES)).into();
             }
@@ -93,10 +96,11 @@ pub(super) fn serve<'a>(
         Ok(Envelope::Notification { method, params }) if modern || is_stateless_request(params) => {
             notification(inner, parts, &method, slice(params), permit)
         }
-        Ok(_) if modern => {
-            invalid_request_response(StatusCode::BAD_REQUEST, "only requests are posted here")
-                .into()
-        }
+        Ok(_) if modern => invalid_request_response(
+            StatusCode::BAD_REQUEST,
+            "only requests and notifications can be posted",
+        )
+        .into(),
         Ok(envelope) => {
             let kind = match envelope {
                 Envelope::Request { method, .. } if method == method::INITIALIZE => {
@@ -110,7 +114,7 @@ pub(super) fn serve<'a>(
     }
 }
 
-/// It cannot be read.
+/// Returns the response for a malformed body.
 fn malformed<'a>(fault: &ScanError) -> PendingResponse<'a> {
     response::rejection_response(fault.id.as_ref(), &Rejection::from(fault)).into()
 }
@@ -123,7 +127,7 @@ fn stateless_request<'a>(
     let config = inner.handler.config();
     let params = request.params.as_deref();
     if request.method == method::INITIALIZE && !is_stateless_request(params) {
-        // A client of the older era must learn that there is none of it here.
+        // A client of the handshake era must learn that it is not supported.
         let requested_version = decode_params::<InitializeParams>(params);
         let requested_version =
             requested_version.map_or(String::new(), |params| params.protocol_version);
@@ -151,15 +155,15 @@ fn stateless_request<'a>(
 fn admit(inner: &Inner, request: &StatelessRequest<'_>) -> Result<RequestContext, Rejection> {
     let config = inner.handler.config();
     let (params, headers) = (request.params.as_deref(), RequestHeaders(request.parts));
-    // Who does not get at the last client at once does without.
+    // If the lock is contended, the cache is not used.
     let mut unknown = ClientInfoCache::default();
     let mut last = inner.last_client.try_lock().ok();
     let last = last.as_deref_mut().unwrap_or(&mut unknown);
     admit_http_cached(config, request.method, params, &headers, last)
 }
 
-/// The protocol has nothing to notify of: there is no session, and requests are
-/// called off by closing their stream. Extensions may.
+/// The protocol defines no notifications here: there is no session, and
+/// requests are cancelled by closing their stream. Extensions may define some.
 fn notification<'a>(
     inner: &Inner,
     parts: &Parts,
@@ -184,7 +188,7 @@ fn notification<'a>(
     });
     match notified.flatten() {
         Some(work) => PendingResponse::pending(async {
-            // Nobody is told of a panic: there is no answer to tell it in.
+            // A panic is not reported: there is no response.
             let _ = CatchPanic(work).await;
             drop(permit);
             response::empty_response(StatusCode::ACCEPTED)
@@ -198,8 +202,8 @@ pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {
     principal.map(|principal| Arc::clone(&principal.0))
 }
 
-/// Whether a version header names the stateless era. One that we do not know
-/// does not look like any of the older ones either, which are all known.
+/// Returns whether a version header names the stateless era. Unknown versions
+/// are treated as such, as all versions of the handshake era are known.
 fn is_stateless_version(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Stateless)
 }

@@ -1,5 +1,5 @@
-//! Where protection meets requests: before anything is read, and before a tool
-//! is called.
+//! Token checks for requests: before the body is read and before a tool is
+//! called.
 
 use std::{borrow::Cow, net::IpAddr, sync::Arc};
 
@@ -20,9 +20,8 @@ use crate::{
 
 pub(super) use crate::server::auth::lifetime::TokenLifetime;
 
-/// Lets a request in that brings a good token, and notes whose it is. Gives the
-/// answer to those that do not, and to those that ask where tokens are to be
-/// had.
+/// Admits a request with a valid token and records its principal. Returns the
+/// response for requests without one and for metadata requests.
 pub(super) async fn admit(
     inner: &Inner,
     parts: &mut Parts,
@@ -32,7 +31,7 @@ pub(super) async fn admit(
     if parts.uri.path() == protection.metadata_path() {
         return Some(protection.metadata().respond(&parts.method));
     }
-    // Browsers ask whether they may ask, and bring nothing.
+    // CORS preflight requests carry no token.
     if parts.method == Method::OPTIONS {
         return None;
     }
@@ -48,9 +47,9 @@ pub(super) async fn admit(
     }
 }
 
-/// Refuses to call a tool, or to read, get or watch something else, whose scopes
-/// the token lacks, while the whole answer can still be a refusal. Among others
-/// in a batch, it is answered by itself.
+/// Rejects a call to a tool, or to read, get or subscribe to something, if the
+/// token lacks scopes, while the whole response can still be a rejection.
+/// Within a batch, it gets its own error instead.
 pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<Response<Body>> {
     let protection = inner.options.protection.as_ref()?;
     let Ok(Messages::Single(message)) = split_batch(body) else {
@@ -69,7 +68,7 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
     if !scoped.contains(&&*method) {
         return None;
     }
-    // Whoever reads the params says what is wrong with them.
+    // The handler reports what is wrong with the params.
     let call = decode::<TargetParams<'_>>(params?).ok()?;
     let permissions = Permissions::from_extensions(&parts.extensions);
     let subscriptions = call.notifications.unwrap_or_default();
@@ -93,22 +92,22 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
     Some(refusal_response(protection, Some(&id), &(refused, scheme)))
 }
 
-/// When the streams end that a request opens: soon after its token is no longer
-/// good. Whoever goes on with them must bring another one.
+/// Returns when the streams opened by a request end: soon after its token
+/// expires. To continue, the client must present another token.
 pub(super) fn stream_token_lifetime(parts: &Parts) -> Option<TokenLifetime> {
     TokenLifetime::from_extensions(&parts.extensions)
 }
 
-/// The end of a stream whose token is no longer good, for the request that
-/// opened it.
+/// Returns the error that ends a stream whose token has expired, for the
+/// request that opened it.
 pub(super) fn token_expired_error(id: &RequestId) -> Bytes {
     error_response(
         Some(id),
-        &AuthRejection::InvalidToken("the token is no longer good").to_error_object(),
+        &AuthRejection::InvalidToken("the token has expired or was revoked").to_error_object(),
     )
 }
 
-/// Where a request comes from, before anybody knows whose it is.
+/// Returns the address of a request before its principal is known.
 fn peer(inner: &Inner, parts: &Parts, guard: Option<&RequestGuard>) -> Option<IpAddr> {
     let connection_address = || match guard?.quota().key {
         QuotaKey::Address(address) => Some(address),
@@ -140,7 +139,7 @@ fn refusal_response(
     response
 }
 
-/// What a call names, without being copied.
+/// The target of a call, borrowed.
 #[derive(Deserialize)]
 struct TargetParams<'a> {
     #[serde(borrow, default)]
@@ -151,7 +150,7 @@ struct TargetParams<'a> {
     notifications: Option<SubscriptionFilter<'a>>,
 }
 
-/// What a stream of changes is to tell of.
+/// The filter of a stream of changes.
 #[derive(Default, Deserialize)]
 struct SubscriptionFilter<'a> {
     #[serde(borrow, default, rename = "resourceSubscriptions")]

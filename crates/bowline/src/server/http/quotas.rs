@@ -1,7 +1,7 @@
-//! How much each client has in use, and how much all of them have together.
+//! Resource quotas per client and for all clients together.
 //!
-//! A client is a principal where one is known, and an address otherwise. What
-//! it may have is a part of what all may have, so that nobody shuts others out.
+//! A client is a principal if known, and an address otherwise. Its quota is a
+//! share of the total, so no client can shut out others.
 
 use std::{
     collections::HashMap,
@@ -19,24 +19,24 @@ use super::{
 };
 use crate::server::background::Caller;
 
-/// Who is counted as one client.
+/// Identifies a client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum QuotaKey {
-    /// Nobody knows who it is. All of them share an account, which has no
-    /// limits of its own.
+    /// The client is unknown. All of these share a quota without its own
+    /// limits.
     Unknown,
-    /// An address of version 4, or a network of 64 bits.
+    /// An IPv4 address, or an IPv6 /64 network.
     Address(IpAddr),
-    /// A network of 48 bits, which many have who have one of 64.
+    /// An IPv6 /48 network, whose owner may have many /64 networks.
     Network(IpAddr),
     Principal(Arc<str>),
 }
 
-/// A network of 48 bits may have so many times what one client may.
+/// How many times the quota of one client a /48 network gets.
 const NETWORK_FACTOR: usize = 2;
 
 impl QuotaKey {
-    /// The larger network that it is a part of, if it is.
+    /// Returns the larger network that it is part of, if any.
     pub(super) fn network(&self) -> Option<Self> {
         match self {
             Self::Address(address) => large_network(*address).map(Self::Network),
@@ -44,12 +44,12 @@ impl QuotaKey {
         }
     }
 
-    /// All that what it has counts for.
+    /// Iterates over all keys that its usage counts for.
     pub(super) fn groups(&self) -> impl Iterator<Item = Self> + use<> {
         std::iter::once(self.clone()).chain(self.network())
     }
 
-    /// How much it may have, where one client may have this.
+    /// Returns its limits, given those of one client.
     pub(super) fn limits_for(&self, per_client: ClientLimits) -> ClientLimits {
         match self {
             Self::Unknown => ClientLimits::UNLIMITED,
@@ -59,7 +59,7 @@ impl QuotaKey {
     }
 }
 
-/// Who is counted for what goes on although its caller left.
+/// The caller charged for work that continues after its client disconnected.
 impl From<&QuotaKey> for Caller {
     fn from(key: &QuotaKey) -> Self {
         match key {
@@ -70,24 +70,24 @@ impl From<&QuotaKey> for Caller {
     }
 }
 
-/// The accounts of those who are there.
+/// The quotas of the clients that have something in use.
 pub(super) struct Quotas {
     quotas: Mutex<HashMap<QuotaKey, Weak<ClientQuota>>>,
     unknown: Arc<ClientQuota>,
     limits: ClientLimits,
 }
 
-/// What one client has in use.
+/// The resources one client has in use.
 pub(super) struct ClientQuota {
     pub(super) key: QuotaKey,
     limits: ClientLimits,
     used: Usage,
-    /// The account of the larger network that it is a part of.
+    /// The quota of the larger network that it is part of.
     network: Option<Arc<ClientQuota>>,
     totals: Arc<Totals>,
 }
 
-/// What all of them have in use, and may.
+/// The usage and the limits of all clients together.
 struct Totals {
     max: ClientLimits,
     used: Usage,
@@ -102,9 +102,9 @@ struct Usage {
     connections: Counter,
 }
 
-/// One in so many places is kept for sessions that are open.
+/// One in this many request permits is reserved for open sessions.
 const SESSION_RESERVE: usize = 8;
-/// What a request takes besides its bytes: its task, and what it stands in.
+/// The memory a request uses in addition to its bytes, mostly its task.
 const REQUEST_OVERHEAD: usize = 2048;
 
 impl Quotas {
@@ -116,7 +116,8 @@ impl Quotas {
             max_request_bytes: options.max_request_bytes,
             max_replay_bytes: options.max_replay_bytes,
             max_listen_streams: options.max_listen_streams,
-            // Those wait for a place among all before they are taken.
+            // Connections wait for a permit from the total before they are
+            // accepted.
             max_connections: usize::MAX,
         };
         let totals = Arc::new(Totals {
@@ -130,22 +131,22 @@ impl Quotas {
         }
     }
 
-    /// The account of a principal.
+    /// Returns the quota of a principal.
     pub(super) fn for_principal(&self, principal: Arc<str>) -> Arc<ClientQuota> {
         self.get_or_insert(QuotaKey::Principal(principal))
     }
 
-    /// The account of an address.
+    /// Returns the quota of an address.
     pub(super) fn for_address(&self, address: IpAddr) -> Arc<ClientQuota> {
         self.get_or_insert(QuotaKey::Address(network(address)))
     }
 
-    /// The account of those who are not known.
+    /// Returns the quota of unknown clients.
     pub(super) fn unknown(&self) -> &Arc<ClientQuota> {
         &self.unknown
     }
 
-    /// How many bytes are recorded.
+    /// Returns how many bytes are recorded for replay.
     pub(super) fn replay_bytes(&self) -> usize {
         self.unknown.totals.used.replay_bytes.used()
     }
@@ -163,7 +164,7 @@ impl Quotas {
         if let Some(quota) = quotas.get(&key).and_then(Weak::upgrade) {
             return quota;
         }
-        // Now and then: not all of them for each one that is added.
+        // Only when the map is full, not for every insertion.
         if quotas.len() == quotas.capacity() {
             quotas.retain(|_, quota| quota.strong_count() > 0);
         }
@@ -191,9 +192,9 @@ impl ClientQuota {
         })
     }
 
-    /// A place for a request with a head of so many bytes. The last places are
-    /// for those of sessions that are open: whoever is at work must be able to
-    /// go on.
+    /// Acquires a permit for a request with a head of this size. The last
+    /// permits are reserved for open sessions, so clients can continue their
+    /// work.
     pub(super) fn request_permit(
         self: &Arc<Self>,
         head: usize,
@@ -214,7 +215,7 @@ impl ClientQuota {
         Ok(permit)
     }
 
-    /// Room for a stream of changes.
+    /// Acquires a permit for a stream of changes.
     pub(super) fn listen_permit(self: &Arc<Self>) -> Result<QuotaPermit, QuotaExceeded> {
         self.permit(
             |used| &used.listen_streams,
@@ -222,7 +223,7 @@ impl ClientQuota {
         )
     }
 
-    /// Room for a connection.
+    /// Acquires a permit for a connection.
     pub(super) fn connection_permit(self: &Arc<Self>) -> Result<QuotaPermit, QuotaExceeded> {
         self.permit(|used| &used.connections, |limits| limits.max_connections)
     }
@@ -240,7 +241,7 @@ impl ClientQuota {
         })
     }
 
-    /// Whether there is room for so much more to be recorded.
+    /// Returns whether this many more bytes may be recorded.
     pub(super) fn may_record(&self, bytes: usize) -> bool {
         self.levels().all(|(used, limits, _)| {
             let now = used.replay_bytes.used().checked_add(bytes);
@@ -248,9 +249,9 @@ impl ClientQuota {
         })
     }
 
-    /// So much is recorded in place of so much.
+    /// Updates the number of recorded bytes.
     pub(super) fn replace_recorded(&self, before: usize, now: usize) {
-        // All sessions share it, so it is not touched in vain.
+        // Shared by all sessions, so avoid needless writes.
         if now != before {
             for (used, ..) in self.levels() {
                 used.replay_bytes.replace(before, now);
@@ -269,7 +270,7 @@ impl ClientQuota {
         self.acquire_with(select, try_acquire, amount)
     }
 
-    /// Takes something at each level, or nothing at all.
+    /// Acquires at every level, or not at all.
     fn acquire_with(
         &self,
         select: fn(&Usage) -> &Counter,
@@ -293,8 +294,8 @@ impl ClientQuota {
         }
     }
 
-    /// Where what it has counts: its own account, that of its network, and what
-    /// all have together; and what may be there.
+    /// Iterates over the levels its usage counts for, with their limits: its
+    /// own quota, that of its network, and the total.
     fn levels(&self) -> impl Iterator<Item = (&Usage, &ClientLimits, QuotaExceeded)> {
         let network = self.network.as_deref();
         let clients = std::iter::once(self).chain(network);
@@ -308,16 +309,16 @@ impl ClientQuota {
     }
 }
 
-/// Why there is no room.
+/// The quota that is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuotaExceeded {
-    /// The client has as much as one may have.
+    /// The client's.
     Client,
-    /// All have, together.
+    /// The total.
     Total,
 }
 
-/// A place for a request that is read, or worked on without a session, and its
+/// A permit for a request being read, or processed without a session, and its
 /// bytes.
 pub(super) struct RequestPermit {
     bytes: BytesPermit,
@@ -328,18 +329,17 @@ impl RequestPermit {
         &self.bytes.quota
     }
 
-    /// So many bytes have come.
+    /// Accounts for more bytes.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), QuotaExceeded> {
         self.bytes.grow(bytes)
     }
 
-    /// It is a batch of so many: each takes what a request takes besides its
-    /// bytes.
+    /// Accounts for the overhead of a batch of this many requests.
     pub(super) fn grow_for(&mut self, requests: usize) -> Result<(), QuotaExceeded> {
         self.grow(REQUEST_OVERHEAD * requests.saturating_sub(1))
     }
 
-    /// The place, and the bytes by themselves.
+    /// Splits off the bytes from the permit.
     pub(super) fn split(mut self) -> (Self, BytesPermit) {
         let empty = BytesPermit {
             quota: Arc::clone(self.quota()),
@@ -349,7 +349,8 @@ impl RequestPermit {
         (self, bytes)
     }
 
-    /// Gives up the place, for what only the bytes of the request count for.
+    /// Releases the permit and keeps the bytes, for requests that count only
+    /// for these.
     pub(super) fn into_bytes_permit(self) -> BytesPermit {
         self.split().1
     }
@@ -361,14 +362,14 @@ impl Drop for RequestPermit {
     }
 }
 
-/// The bytes of a request, for as long as somebody holds them.
+/// The bytes of a request, released on drop.
 pub(super) struct BytesPermit {
     quota: Arc<ClientQuota>,
     bytes: usize,
 }
 
 impl BytesPermit {
-    /// So much more is held.
+    /// Accounts for more bytes.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), QuotaExceeded> {
         let max = |limits: &ClientLimits| limits.max_request_bytes;
         self.quota.acquire(|used| &used.request_bytes, max, bytes)?;
@@ -383,7 +384,7 @@ impl Drop for BytesPermit {
     }
 }
 
-/// One of something, for as long as it is there.
+/// One unit of a resource, released on drop.
 pub(super) struct QuotaPermit {
     quota: Arc<ClientQuota>,
     counter: fn(&Usage) -> &Counter,
@@ -401,7 +402,7 @@ impl Drop for QuotaPermit {
     }
 }
 
-/// How much of something is in use.
+/// The amount of a resource in use.
 #[derive(Default)]
 struct Counter(AtomicUsize);
 
@@ -410,7 +411,7 @@ impl Counter {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Takes so much, unless that is more than there may be.
+    /// Acquires an amount, unless that exceeds the maximum.
     fn acquire(&self, amount: usize, max: usize) -> bool {
         let before = self.0.fetch_add(amount, Ordering::Relaxed);
         let is_within = before.checked_add(amount).is_some_and(|now| now <= max);

@@ -1,5 +1,5 @@
-//! What the streams of a session brought, for clients that come back, within
-//! what its client and all sessions together may keep.
+//! Records the streams of a session for clients that resume, within the quotas
+//! of the client and of all sessions.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use bytes::Bytes;
 use super::{event_store_writer::EventStoreWriter, quotas::ClientQuota};
 use crate::proto::http::resume::{EventBuffer, EventBufferLimits, EventId, ReplayError, StreamId};
 
-/// The record of one session.
+/// The recorder of one session.
 pub(super) struct Recorder {
     buffer: EventBuffer,
-    /// Who keeps it, and may keep so much.
+    /// The quota it is charged to.
     quota: Arc<ClientQuota>,
-    /// How much of that is ours.
+    /// How many bytes of that are ours.
     recorded_bytes: usize,
-    /// Where the events are noted besides.
+    /// Writes the events to a store as well.
     store_writer: Option<EventStoreWriter>,
 }
 
 impl Recorder {
-    /// An empty record, of a life of a session that has this number.
+    /// Creates an empty recorder for this incarnation of a session.
     pub(super) fn new(
         incarnation: u64,
         limits: EventBufferLimits,
@@ -45,25 +45,24 @@ impl Recorder {
         self.buffer.initial_event_id(stream)
     }
 
-    /// Whether a client that leaves the stream can come back to it.
+    /// Returns whether a client can resume the stream.
     pub(super) fn is_recorded(&self, stream: StreamId) -> bool {
         self.buffer.initial_event_id(stream).is_some()
     }
 
-    /// Keeps a message of a stream, which is the server's own or not, and gives
-    /// the id under which it is kept.
+    /// Records a message of a stream and returns its event id.
     pub(super) fn record(
         &mut self,
         stream: StreamId,
         is_standalone: bool,
         message: Bytes,
     ) -> Option<EventId> {
-        // Clients seldom come back to what they have heard to its end.
+        // Clients rarely resume a stream that has ended.
         while !self.quota.may_record(message.len()) && self.buffer.evict_ended() {
             self.update_quota();
         }
         if !self.quota.may_record(message.len()) {
-            // A gap would be seen as one; but then the rest is of no use.
+            // A gap would be detected, but then the rest is useless.
             self.forget(stream);
             return None;
         }
@@ -84,7 +83,7 @@ impl Recorder {
         self.update_quota();
     }
 
-    /// What came after an event.
+    /// Returns the events after this one.
     pub(super) fn events_after(
         &self,
         cursor: EventId,

@@ -1,4 +1,4 @@
-//! Answers of all kinds, as HTTP has them.
+//! HTTP responses.
 
 use std::{
     future::{Future, Ready, ready},
@@ -19,8 +19,8 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// What comes of a request. Most are answered at once; the others wait in a
-/// box, so that there need be no room for that in every connection.
+/// The outcome of a request. Most are ready at once; the others are boxed, so
+/// connections need not reserve space for them.
 pub(super) enum PendingResponse<'a> {
     Ready(Ready<Response<Body>>),
     Pending(BoxFuture<'a, Response<Body>>),
@@ -49,14 +49,14 @@ impl Future for PendingResponse<'_> {
     }
 }
 
-/// An answer without a body.
+/// Returns a response without a body.
 pub(super) fn empty_response(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response
 }
 
-/// There is no such way to ask.
+/// Returns the response for an unsupported method.
 pub(super) fn method_not_allowed(sessions: bool) -> Response<Body> {
     let mut response = empty_response(StatusCode::METHOD_NOT_ALLOWED);
     let allowed = if sessions {
@@ -69,7 +69,7 @@ pub(super) fn method_not_allowed(sessions: bool) -> Response<Body> {
     response
 }
 
-/// One JSON text.
+/// Returns a JSON response.
 pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::full(body));
     *response.status_mut() = status;
@@ -78,7 +78,7 @@ pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response<Body> {
     response
 }
 
-/// A refusal, with its reason as a JSON-RPC error.
+/// Returns an error response with a JSON-RPC error.
 pub(super) fn jsonrpc_error(
     status: StatusCode,
     id: Option<&RequestId>,
@@ -92,7 +92,7 @@ pub(super) fn rejection_response(id: Option<&RequestId>, rejection: &Rejection) 
     jsonrpc_error(status, id, &rejection.error)
 }
 
-/// A stream of events; one that is over before it has begun is sent as a whole.
+/// Returns an event stream; one that is already complete is sent as a whole.
 pub(super) fn stream_response(mut events: EventStream) -> Response<Body> {
     let whole = events.try_complete();
     let body = whole.map_or_else(|| Body::events(events), Body::full);

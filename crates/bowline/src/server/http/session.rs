@@ -1,4 +1,4 @@
-//! One session of the older revisions.
+//! One session of the handshake era.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -32,44 +32,44 @@ use crate::{
     },
 };
 
-/// A session, with a machine of its own.
+/// A session with its own machine.
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) principal: Option<Arc<str>>,
-    /// Whose account it counts for.
+    /// The quota it is charged to.
     pub(super) quota: Arc<ClientQuota>,
     pub(super) record: Mutex<SessionRecord>,
-    /// Held by whoever notes that elsewhere; whether the client has ended the
-    /// session, and nothing is to be noted any more.
+    /// Held while the record is being stored. The value is whether the client
+    /// has ended the session and nothing may be stored anymore.
     pub(super) store_lock: tokio::sync::Mutex<bool>,
     handler: Arc<dyn RequestHandler>,
     shared: Arc<SharedConnection>,
     streams: Arc<Mutex<Streams>>,
     last_used: Mutex<Instant>,
-    /// How many bytes it kept when that was looked at last.
+    /// How many bytes it held at the last check.
     accounted_bytes: AtomicUsize,
-    /// Told when it keeps more, or less, without having been asked anything.
+    /// Notified when its size changes without a request.
     pub(super) size_changed: Arc<Notify>,
 }
 
-/// What a session takes besides what its client said.
+/// The memory a session uses in addition to its client's data.
 const SESSION_OVERHEAD: usize = 8 * 1024;
 
-/// Whose a session is.
+/// The owner of a session.
 pub(super) struct SessionOwner {
     pub(super) principal: Option<Arc<str>>,
     pub(super) quota: Arc<ClientQuota>,
 }
 
-/// What came of a POST.
+/// The outcome of a POST.
 pub(super) struct PostOutcome {
-    /// Where the answers can be read.
+    /// Receives the responses.
     pub(super) reader: Reader,
-    /// Whether there are requests that somebody works on.
+    /// Whether it contains requests that are being processed.
     pub(super) has_requests: bool,
 }
 
-/// Where the machine's frames go.
+/// Receives the frames of the machine.
 struct SessionSink {
     streams: Arc<Mutex<Streams>>,
     size_changed: Arc<Notify>,
@@ -99,7 +99,7 @@ impl FrameSink for SessionSink {
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing of ours that holds a lock panics halfway.
+    // No code panics while it holds a lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -109,7 +109,8 @@ impl Session {
         Self::with_machine(machine, inner, id, owner)
     }
 
-    /// A session that another node had, and perhaps asked questions in.
+    /// Creates a session that another node had, which may have pending
+    /// questions.
     pub(super) fn restore(inner: &Inner, id: SessionId, owner: SessionOwner) -> Arc<Self> {
         let machine = Connection::new(Arc::clone(inner.handler.config()));
         let machine = machine.with_call_ids_after(u64::from_le_bytes(random_bytes()) >> 12);
@@ -163,7 +164,7 @@ impl Session {
         *lock(&self.last_used) = Instant::now();
     }
 
-    /// How it stands, for those who say whether it may stay.
+    /// Returns its activity, to decide whether it may stay open.
     pub(super) fn activity(&self) -> SessionActivity {
         SessionActivity {
             initialized: self.shared.inspect(Connection::is_initialized),
@@ -172,8 +173,8 @@ impl Session {
         }
     }
 
-    /// About how many bytes it keeps as long as it is open: of what its client
-    /// said, also as it is noted elsewhere, and of what nobody listens to yet.
+    /// Returns the approximate number of bytes it holds while it is open: its
+    /// client's data, also as stored, and undelivered notifications.
     pub(super) fn update_accounted_bytes(&self) -> usize {
         let bytes = self.total_bytes();
         self.accounted_bytes.store(bytes, Ordering::Relaxed);
@@ -194,27 +195,27 @@ impl Session {
         lock(&self.streams)
     }
 
-    /// Does what came of something that happened by itself.
+    /// Processes events that did not come from a request.
     pub(super) fn dispatch_pending(&self) {
         self.shared.dispatch_pending(&self.handler);
         self.close_if_ended();
     }
 
-    /// Ends the session, and all that was begun for it.
+    /// Closes the session and cancels its work.
     pub(super) fn close(&self) {
         self.shared.close(&self.handler);
         self.streams().close();
     }
 
-    /// What was begun while the session was ended would never be given up
-    /// otherwise.
+    /// Cancels work that started while the session was closed, which nothing
+    /// else would cancel.
     fn close_if_ended(&self) {
         if self.shared.inspect(Connection::has_ended) {
             self.close();
         }
     }
 
-    /// Whether it keeps more, or less, than when that was looked at last.
+    /// Returns whether its size changed since the last check.
     pub(super) fn has_size_changed(&self) -> bool {
         self.total_bytes() != self.accounted_bytes.load(Ordering::Relaxed)
     }
@@ -224,14 +225,14 @@ impl Session {
         self.shared.inspect(read)
     }
 
-    /// Whether the client comes back to streams that are closed early.
+    /// Returns whether the client resumes streams that are closed early.
     fn supports_polling(&self) -> bool {
         let mode = self.revision().map(|revision| revision.rules().http);
         matches!(mode, Some(HttpMode::Streamable { polling: true }))
     }
 
-    /// Takes in what was posted; nothing, if the session is over. Its bytes are
-    /// charged until nobody works on any of it.
+    /// Processes a POST, or returns `None` if the session is closed. Its bytes
+    /// are charged until all of it is processed.
     pub(super) fn post(
         &self,
         body: Bytes,
@@ -271,7 +272,7 @@ impl Session {
     }
 }
 
-/// One that nobody kept, because its client left while it was made.
+/// Closes a session that was never added because its client disconnected.
 impl Drop for Session {
     fn drop(&mut self) {
         if !self.shared.inspect(Connection::has_ended) {
@@ -323,8 +324,8 @@ mod tests {
         }
     }
 
-    /// A session with a tool that says when it waits, does so until it is let
-    /// go, and answers whether it was.
+    /// A session with a tool that reports when it waits, waits until released,
+    /// and returns whether it was.
     async fn with_a_gate(
         enters: mpsc::Sender<()>,
         let_go: mpsc::Receiver<()>,
@@ -359,8 +360,8 @@ mod tests {
         (http, session)
     }
 
-    /// One that was quick runs where its call was read. If it blocks there, for
-    /// once, others can post all the same.
+    /// A tool that was fast runs where its call was read. If it blocks there
+    /// once, other POSTs still proceed.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_tool_that_blocks_holds_up_its_own_post_alone() {
         let (enters, entered) = mpsc::channel();

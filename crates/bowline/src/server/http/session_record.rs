@@ -1,4 +1,4 @@
-//! What a session is made of, in its client's words, for those who take it up.
+//! The messages that define a session, stored so it can be restored.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,41 +20,41 @@ use crate::{
     server::auth::grant::Permissions,
 };
 
-/// So many resources are noted one by one as they are watched.
+/// Up to this many subscriptions, each one is stored at once.
 const FEW_SUBSCRIPTIONS: u64 = 64;
-/// Of more than these, one in so many.
+/// Beyond that, one store per this many changes.
 const SUBSCRIPTIONS_PER_STORE: u64 = 16;
-/// How long the others wait for that.
+/// How long the other changes wait to be stored.
 const STORE_DELAY: Duration = Duration::from_secs(1);
 
-/// What made a session what it is, as far as it was accepted: the first
-/// opening, and levels that there are. What is watched is the machine's to say.
+/// The accepted messages that define a session: the first `initialize`, and
+/// valid log levels. Subscriptions come from the machine.
 #[derive(Default)]
 pub(super) struct SessionRecord {
     initialize: Option<Bytes>,
     initialized: bool,
     log_level: Option<LogLevel>,
-    /// How often that changed.
+    /// How often it changed.
     version: u64,
     stored: StoredVersion,
-    /// Somebody is about to note what is watched.
+    /// Whether a task to store the subscriptions is scheduled.
     is_scheduled: bool,
 }
 
-/// What is noted.
+/// The version that is stored.
 #[derive(Clone, Copy, Default)]
 struct StoredVersion {
-    /// When that was, if it was.
+    /// When it was stored, if it was.
     at: Option<Instant>,
-    /// How many of the changes.
+    /// The record version.
     version: u64,
-    /// How often it had changed what is watched, and how much was.
+    /// The subscription version, and the number of subscriptions.
     subscription_version: u64,
     subscription_count: u64,
 }
 
 impl SessionRecord {
-    /// Takes in what was posted. Says whether it changes the session.
+    /// Applies a posted message. Returns whether it changes the session.
     fn apply(&mut self, body: &Bytes) -> bool {
         let messages = match split_batch(body) {
             Ok(Messages::Single(message)) => vec![message],
@@ -66,7 +66,7 @@ impl SessionRecord {
             changed |= match scan(message) {
                 Ok(Envelope::Request { method, .. }) if method == method::INITIALIZE => {
                     let first = self.initialize.is_none();
-                    // Not the whole of what it came in.
+                    // Copied, so it does not keep the whole body alive.
                     let initialize = || Bytes::copy_from_slice(message);
                     self.initialize.get_or_insert_with(initialize);
                     first
@@ -83,7 +83,7 @@ impl SessionRecord {
         changed
     }
 
-    /// Takes in what was asked for.
+    /// Applies a request.
     fn apply_request(&mut self, name: &str, params: Option<&[u8]>) -> bool {
         if name != method::LOGGING_SET_LEVEL {
             return false;
@@ -95,13 +95,13 @@ impl SessionRecord {
         changed
     }
 
-    /// How many bytes it keeps.
+    /// Returns how many bytes it holds.
     pub(super) fn bytes(&self) -> usize {
         self.initialize.as_ref().map_or(0, Bytes::len)
     }
 
-    /// Messages that make the same session, in their order. Their ids are none
-    /// that the client uses.
+    /// Returns messages that recreate the session, in order. Their ids are
+    /// never used by the client.
     fn messages(&self, uris: &[Box<str>]) -> Vec<String> {
         let initialize = self.initialize.iter();
         let initialize =
@@ -124,15 +124,15 @@ impl SessionRecord {
         initialize.chain(initialized).chain(requests).collect()
     }
 
-    /// Whether it is time to note this.
+    /// Returns whether the record should be stored now.
     fn is_due(&self, config: &SessionConfig) -> bool {
         let changed = self.version > self.stored.version;
         let half = config.timeout(self.initialized) / 2;
         changed || self.stored.at.is_none_or(|at| at.elapsed() > half)
     }
 
-    /// Whether it is time to note what is watched, which changed so often so
-    /// far. Where much is watched, it is not written anew for each change.
+    /// Returns whether the subscriptions should be stored now. A large number
+    /// of them is not written again for each change.
     fn are_subscriptions_due(&self, subscription_version: u64) -> bool {
         let unstored = subscription_version - self.stored.subscription_version;
         let few = self.stored.subscription_count <= FEW_SUBSCRIPTIONS;
@@ -142,8 +142,8 @@ impl SessionRecord {
 }
 
 impl Session {
-    /// Notes elsewhere what was posted, if it changes what the session is made
-    /// of, and now and then that the session is used.
+    /// Stores the record if a posted message changes it, and from time to time
+    /// to extend its expiry.
     pub(super) async fn store_record(
         &self,
         store: &dyn SessionStore,
@@ -158,8 +158,8 @@ impl Session {
         self.store_if(is_due, store, config).await;
     }
 
-    /// Notes elsewhere what is watched, if that changed: now, or soon where much
-    /// is.
+    /// Stores the subscriptions if they changed: now, or soon if there are
+    /// many.
     pub(super) async fn store_subscriptions(
         self: &Arc<Self>,
         store: &Arc<dyn SessionStore>,
@@ -173,7 +173,7 @@ impl Session {
         self.schedule_store_subscriptions(config);
     }
 
-    /// Has it noted soon what is watched, if that changed.
+    /// Schedules storing the subscriptions if they changed.
     pub(super) fn schedule_store_subscriptions(self: &Arc<Self>, config: &SessionConfig) {
         let Some(store) = config.store.clone() else {
             return;
@@ -198,17 +198,17 @@ impl Session {
         });
     }
 
-    /// Forgets elsewhere what was noted, and notes nothing more: the client
-    /// ended the session.
+    /// Removes the stored record and stores nothing more: the client ended the
+    /// session.
     pub(super) async fn remove_stored(&self, store: &dyn SessionStore) {
         let mut ended = self.store_lock.lock().await;
         *ended = true;
-        // What stays behind in a store that failed expires.
+        // If the store fails, the record expires.
         with_store_timeout(store.remove(&self.id)).await;
     }
 
-    /// The same, for a session that gave way here; if another node has noted it
-    /// since, it may be alive there.
+    /// Removes the stored record of a session that was evicted here, unless
+    /// another node stored it since and may still serve it.
     pub(super) async fn remove_stored_unless_moved(&self, store: &dyn SessionStore, node: &str) {
         let mut ended = self.store_lock.lock().await;
         *ended = true;
@@ -218,7 +218,7 @@ impl Session {
         }
     }
 
-    /// Notes elsewhere that the session is used.
+    /// Extends the expiry of the stored record.
     pub(super) async fn refresh_stored(&self, store: &dyn SessionStore, config: &SessionConfig) {
         self.store_if(|| true, store, config).await;
     }
@@ -232,13 +232,14 @@ impl Session {
         if !is_due() {
             return;
         }
-        // One after the other: what is older must not come last.
+        // Serialized: an older record must not overwrite a newer one.
         let ended = self.store_lock.lock().await;
-        // Whoever was first may have noted this, too.
+        // The previous holder of the lock may have stored this too.
         if *ended || !is_due() {
             return;
         }
-        // One that is over here watches nothing; what is noted is still true.
+        // A closed session has no subscriptions; the stored record is still
+        // true.
         let Some((uris, subscription_version)) = self.shared().subscriptions() else {
             return;
         };
@@ -257,16 +258,16 @@ impl Session {
             };
             (stored, version, config.timeout(record.initialized))
         };
-        // Not all use is noted at once. A session that could not be noted is
-        // known here all the same.
+        // The expiry is not extended at once on every use. A session that
+        // cannot be stored remains available here.
         with_store_timeout(store.put(&self.id, stored, timeout * 2)).await;
-        // After that: a client that left meanwhile leaves it to the next one.
+        // Last: if the client disconnects before, the next request stores it.
         let at = Some(Instant::now());
         lock(&self.record).stored = StoredVersion { at, ..version };
     }
 
-    /// Says again what made a session, to one that is new, on behalf of a caller
-    /// who may do this. Says whether that opened it.
+    /// Replays the stored messages to a new session, with the permissions of
+    /// the caller. Returns whether that opened it.
     pub(super) async fn rebuild(&self, stored: StoredSession, permissions: &Permissions) -> bool {
         for (number, message) in stored.messages.into_iter().enumerate() {
             let message = Bytes::from(message);
@@ -275,8 +276,8 @@ impl Session {
                 0 => PostKind::Initialize,
                 _ => PostKind::Other,
             };
-            // The answers were given when it was said first. They are waited
-            // for: more may be asked here than a client may ask at once.
+            // The responses were sent the first time. They are awaited because
+            // there may be more requests than a client may have in flight.
             let mut posted = self.post(message, None, kind, permissions.clone());
             while let Some(posted) = &mut posted {
                 if posted.reader.messages.recv().await.is_none() {

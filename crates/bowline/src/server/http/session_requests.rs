@@ -1,4 +1,4 @@
-//! Requests that belong to sessions: POST, GET and DELETE.
+//! Requests to sessions: POST, GET and DELETE.
 
 use std::{
     collections::VecDeque,
@@ -38,16 +38,16 @@ use crate::{
     server::{auth::grant::Permissions, replay::journal::hex, seal::random_bytes},
 };
 
-/// The largest request that opens a session: what a client says of itself is
+/// The maximum size of a request that opens a session: client information is
 /// kept as long as the session, and there may be many.
 const MAX_INITIALIZE_BYTES: usize = 64 * 1024;
 
-/// Where the session of a request is.
+/// The location of the session a request names.
 enum SessionLookup {
     Local(Arc<Session>),
     /// Another node may have it.
     Remote(SessionId),
-    /// The request names none.
+    /// The request names no session.
     NoId,
 }
 
@@ -88,13 +88,16 @@ impl Inner {
         }
         let batches = || session.revision().is_some_and(|it| it.rules().batching);
         if kind == PostKind::Batch && !batches() {
-            return invalid_request_response(StatusCode::BAD_REQUEST, "there are no batches here")
-                .into();
+            return invalid_request_response(
+                StatusCode::BAD_REQUEST,
+                "batches are not supported in this protocol version",
+            )
+            .into();
         }
         let permissions = Permissions::from_extensions(&parts.extensions);
-        // Whoever waits for a call may have to wait for the client's own
-        // answer, which must find a place: this one is free once it is noted
-        // what was posted. What was posted counts until nobody works on it.
+        // A call may have to wait for the client's answer to a question, and
+        // that POST needs a permit. So this permit is released once the message
+        // is stored. Its bytes count until all of it is processed.
         let (permit, bytes_permit) = if self.options.session_store.is_none() {
             (None, permit.into_bytes_permit())
         } else {
@@ -140,11 +143,15 @@ impl Inner {
             );
         }
         if body.len() > MAX_INITIALIZE_BYTES {
-            let why = format!("a session is opened with up to {MAX_INITIALIZE_BYTES} bytes");
+            let why =
+                format!("the initialize request exceeds the limit of {MAX_INITIALIZE_BYTES} bytes");
             return invalid_request_response(StatusCode::PAYLOAD_TOO_LARGE, &why);
         }
         let Ok(id) = SessionId::new(&hex(&random_bytes::<16>())) else {
-            return invalid_request_response(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
+            return invalid_request_response(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "no session id could be generated",
+            );
         };
         let owner = SessionOwner {
             principal: principal(parts),
@@ -163,10 +170,10 @@ impl Inner {
             session.close();
             return response;
         }
-        // Before anything is waited for: a client that goes away meanwhile
-        // must leave nothing that nobody looks after.
+        // Before the first await: if the client disconnects, nothing may be
+        // left untracked.
         let Ok(session) = self.sessions.add(session) else {
-            let why = "too many sessions are open, and all of them are in use";
+            let why = "too many sessions are open and all are in use, try again later";
             return invalid_request_response(StatusCode::SERVICE_UNAVAILABLE, why);
         };
         self.store_session(&session, &body).await;
@@ -181,14 +188,14 @@ impl Inner {
         response
     }
 
-    /// Answers with what comes first of a POST.
+    /// Responds with the first outcome of a POST.
     fn first_response<'a>(
         self: &'a Arc<Self>,
         session: Arc<Session>,
         mut posted: PostOutcome,
         token_lifetime: Option<TokenLifetime>,
     ) -> PendingResponse<'a> {
-        // It is asked again if nothing is there, so that nobody need be woken.
+        // Polled again if not ready, so no wakeup is needed.
         let noop_cx = &mut Context::from_waker(Waker::noop());
         if let Poll::Ready(first) = posted.reader.messages.poll_recv(noop_cx) {
             return self
@@ -202,7 +209,8 @@ impl Inner {
         })
     }
 
-    /// One answer is JSON; what needs more, or takes long, is a stream.
+    /// Responds with JSON for a single response, and with a stream otherwise or
+    /// if it takes long.
     fn respond(
         &self,
         session: Arc<Session>,
@@ -221,7 +229,7 @@ impl Inner {
             {
                 return response::json_response(StatusCode::OK, frame);
             }
-            // It was called off: there is no answer, and never will be.
+            // The request was cancelled: there will be no response.
             Ok(None) => {
                 let (reader, start) = Streams::closed();
                 return self.stream(session, reader, start, token_lifetime, None);
@@ -259,7 +267,7 @@ impl Inner {
 
 /// GET and DELETE.
 impl Inner {
-    /// The stream of the server's own, or one that broke off.
+    /// Opens the standalone stream, or resumes an interrupted one.
     pub(super) async fn listen_to_session(
         self: &Arc<Self>,
         parts: &Parts,
@@ -278,7 +286,7 @@ impl Inner {
         }
         let stream_permit = match permit.quota().listen_permit() {
             Ok(stream_permit) => stream_permit,
-            Err(why) => return *quota_exceeded(why, "streams at once"),
+            Err(why) => return *quota_exceeded(why, "open streams"),
         };
         session.touch();
         let (reader, start) = match self.open_stream(parts, &session).await {
@@ -292,7 +300,7 @@ impl Inner {
             _stream: stream_permit,
             bytes: permit.into_bytes_permit(),
         };
-        // What it begins with is kept for it, also where nobody else does.
+        // Charged to it: the initial messages are held for this stream.
         if let Err(why) = permits.bytes.grow(start.bytes()) {
             return *quota_exceeded(why, REQUEST_BYTES);
         }
@@ -311,7 +319,7 @@ impl Inner {
             return Ok(session.streams().open_standalone());
         };
         let cursor = EventId::parse(last);
-        let cursor = cursor.ok_or_else(|| refuse("Last-Event-ID is none of ours"))?;
+        let cursor = cursor.ok_or_else(|| refuse("Last-Event-ID is not a valid event id"))?;
         let resumed = session.streams().resume(cursor);
         let replay_error = match resumed {
             Ok(resumed) => return Ok(resumed),
@@ -326,8 +334,8 @@ impl Inner {
         stored.ok_or_else(|| refuse(&replay_error.to_string()))
     }
 
-    /// A stream that another node sent, or of which we keep only the end, as
-    /// far as it is noted.
+    /// Returns the stored part of a stream that another node sent, or of which
+    /// we keep only the end.
     async fn stored_stream(
         &self,
         session: &Session,
@@ -343,9 +351,9 @@ impl Inner {
             return None;
         }
         let is_standalone = events.iter().any(|event| event.is_standalone);
-        // A stream of ours goes on with what we keep of it, unless something is
-        // missing in between. What comes on the server's own stream goes on
-        // here, wherever it began; what somebody worked on elsewhere does not.
+        // A stream of ours continues with what we keep of it, unless there is a
+        // gap. The standalone stream continues here, wherever it started; that
+        // of a request processed elsewhere does not.
         let last = EventId::parse(position.event_id(events.last()?.sequence).as_bytes())?;
         let resumed = session.streams().resume(last);
         let (reader, mut start) = match resumed {
@@ -374,8 +382,8 @@ impl Inner {
         if let Some(response) = self.version_error(parts) {
             return response;
         }
-        // By a task of its own: a client that does not wait for the answer has
-        // ended its session all the same.
+        // On its own task: the session ends even if the client does not wait
+        // for the response.
         let ending = Arc::clone(self).close_session(session);
         let ending = async move {
             ending.await;
@@ -386,8 +394,8 @@ impl Inner {
     }
 
     async fn close_session(self: Arc<Self>, session: Arc<Session>) {
-        // There first: who comes meanwhile finds it here, and must not take up
-        // what is about to be forgotten.
+        // Removed from the store first: until then, requests find the session
+        // here and do not restore a record that is about to be removed.
         if let Some(store) = &self.options.session_store {
             session.remove_stored(&**store).await;
         }
@@ -398,7 +406,7 @@ impl Inner {
     }
 }
 
-/// Finding sessions, and noting them for others to find.
+/// Session lookup and storage.
 impl Inner {
     async fn require_session(
         &self,
@@ -412,7 +420,7 @@ impl Inner {
         }
     }
 
-    /// Whether a request names a session of the caller's that is open here.
+    /// Returns whether a request names an open session of the caller.
     pub(super) fn has_session(&self, parts: &Parts) -> bool {
         matches!(
             self.lookup_session(parts, false),
@@ -420,7 +428,7 @@ impl Inner {
         )
     }
 
-    /// The session that a request names, if it is the caller's.
+    /// Returns the session a request names, if it belongs to the caller.
     fn lookup_session(
         &self,
         parts: &Parts,
@@ -439,8 +447,8 @@ impl Inner {
         }
     }
 
-    /// Takes up a session of this caller's that another node, or another life
-    /// of this one, had.
+    /// Restores a session of this caller that another node, or an earlier
+    /// process, had.
     async fn restore_session(
         &self,
         id: &SessionId,
@@ -455,7 +463,7 @@ impl Inner {
         let permissions = Permissions::from_extensions(&parts.extensions);
         let load = self.rebuild_session(id, owner, permissions);
         let session = self.restores.run_once(id, caller.clone(), load).await;
-        // Somebody may have been first.
+        // Another request may have been first.
         let session = session.filter(|session| session.principal == caller);
         session.ok_or(SessionError::NotFound)
     }
@@ -470,7 +478,8 @@ impl Inner {
         if self.stopping().has_begun() {
             return None;
         }
-        // Who began to load it may have left when it was here.
+        // The request that started the load may have been cancelled after the
+        // session was added.
         if let Some(session) = self.sessions.get(id) {
             return Some(session);
         }
@@ -483,15 +492,15 @@ impl Inner {
             return None;
         }
         let session = self.sessions.add(session).ok()?;
-        // From here on it is ours: the node that had it does not forget it for
-        // us.
+        // It is ours from here on: the node that had it must not remove its
+        // record.
         session
             .refresh_stored(&**store, &self.sessions.config)
             .await;
         Some(session)
     }
 
-    /// A version header must name a version that we speak.
+    /// Returns an error if the version header names an unsupported version.
     fn version_error(&self, parts: &Parts) -> Option<Response<Body>> {
         let headers = RequestHeaders(parts);
         let version = match protocol_version(&headers) {
@@ -503,12 +512,12 @@ impl Inner {
             Some(revision) if supported.contains(&revision) => None,
             Some(_) | None => Some(invalid_request_response(
                 StatusCode::BAD_REQUEST,
-                "this protocol version is not spoken here",
+                "unsupported protocol version",
             )),
         }
     }
 
-    /// Notes for others what was posted to a session, where they can look.
+    /// Stores the record of a session after a POST, if there is a store.
     async fn store_session(&self, session: &Session, body: &Bytes) {
         if let Some(store) = &self.options.session_store {
             session
@@ -523,13 +532,13 @@ fn session_error_response(refusal: SessionError) -> Response<Body> {
     response::jsonrpc_error(status, None, &refusal.to_error())
 }
 
-/// What a stream counts for that a GET opened, until it is closed.
+/// The permits of a GET stream, released when it is closed.
 struct ListenPermits {
     _stream: QuotaPermit,
     bytes: BytesPermit,
 }
 
-/// A stream of a session's, as events. Dropping it leaves the session as it is.
+/// A stream of a session, as events. Dropping it does not affect the session.
 struct SessionStream {
     priming_event: Option<(EventId, Duration)>,
     first: VecDeque<StreamMessage>,
@@ -538,7 +547,7 @@ struct SessionStream {
     _permits: Option<ListenPermits>,
 }
 
-/// The session was used for as long as it was connected.
+/// Marks the session as used until the stream was closed.
 impl Drop for SessionStream {
     fn drop(&mut self) {
         self.session.touch();

@@ -1,5 +1,5 @@
-//! Sessions that are about to be taken up from elsewhere: each is loaded once,
-//! for all who ask for it meanwhile.
+//! Sessions being restored from a store: each is loaded once for all requests
+//! that wait for it.
 
 use std::{
     collections::HashMap,
@@ -11,18 +11,18 @@ use tokio::sync::OnceCell;
 use super::session::{Session, lock};
 use crate::proto::http::SessionId;
 
-/// Those that are under way. There are no more than requests, each of which has
-/// a place.
+/// The restores in progress. There are at most as many as requests, each of
+/// which has a permit.
 #[derive(Default)]
 pub(super) struct SessionRestores(Mutex<HashMap<RestoreKey, Arc<RestoreCell>>>);
 
-/// Which session, and who asks for it: it is not there for everybody.
+/// The session and the caller: only its owner may see it.
 type RestoreKey = (SessionId, Option<Arc<str>>);
 type RestoreCell = OnceCell<Option<Arc<Session>>>;
 
 impl SessionRestores {
-    /// Loads a session, or waits for somebody else who does. If that one leaves,
-    /// another one takes over.
+    /// Loads a session, or waits for the request that does. If that one is
+    /// cancelled, another takes over.
     pub(super) async fn run_once(
         &self,
         id: &SessionId,
@@ -34,7 +34,7 @@ impl SessionRestores {
     }
 }
 
-/// One who waits.
+/// A waiting request.
 struct RestoreGuard<'a> {
     restores: &'a SessionRestores,
     key: RestoreKey,
@@ -58,7 +58,8 @@ impl Drop for RestoreGuard<'_> {
         let mut cells = lock(&self.restores.0);
         let known = cells.get(&self.key);
         let is_known = known.is_some_and(|it| Arc::ptr_eq(it, &self.cell));
-        // The table has one, and we have one until the lock is released.
+        // The map holds one reference, and we hold one until the lock is
+        // released.
         let cell = std::mem::take(&mut self.cell);
         let is_last = Arc::strong_count(&cell) <= 2;
         if is_known && (is_last || cell.initialized()) {

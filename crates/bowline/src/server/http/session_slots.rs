@@ -1,9 +1,8 @@
-//! Who has how many sessions, and which of them gives way when there are too
-//! many.
+//! Session slots per client, and eviction when there are too many.
 //!
-//! One that its client never finished opening goes first, then the one that was
-//! idle for longest, of the client that has most. So nobody can take all seats
-//! and keep others out; whoever opens sessions and leaves them loses those.
+//! Sessions that were never initialized are evicted first, then the one idle
+//! for longest, from the client that has the most. So no client can take all
+//! slots and keep others out, and a client that abandons sessions loses those.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,37 +11,35 @@ use tokio::time::Instant;
 use super::{options::ClientLimits, quotas::QuotaKey};
 use crate::proto::http::SessionId;
 
-/// How many sessions are looked at for one that gives way, and those of how many
-/// clients: they are in their order as far as that is known, and may have been
-/// used since.
+/// How many sessions, and sessions of how many clients, are examined for
+/// eviction. They are in the order last known and may have been used since.
 const MAX_EVICTION_SCAN: usize = 64;
 
-/// What is known of a session that may have to give way.
+/// A session that may be evicted.
 pub(super) trait Evictable: Clone {
     fn activity(&self) -> SessionActivity;
 }
 
-/// How a session stands.
+/// The activity of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SessionActivity {
-    /// Whether its client finished opening it.
+    /// Whether the client finished initialization.
     pub(super) initialized: bool,
-    /// Whether somebody is connected to it.
+    /// Whether a connection to it is open.
     pub(super) connected: bool,
-    /// When it was used last.
+    /// When it was last used.
     pub(super) last_used: Instant,
 }
 
-/// The sessions that are open.
+/// The open sessions.
 pub(super) struct SessionSlots<T> {
     max: ClientLimits,
     per_client: ClientLimits,
     slots: HashMap<SessionId, SessionSlot<T>>,
-    /// What clients have, and the networks of those that are part of a larger
-    /// one.
+    /// The sessions of each client, and of each larger network.
     clients: HashMap<QuotaKey, ClientSessions>,
-    /// Whoever has most is the last. Clients that are part of a larger network
-    /// are here as that.
+    /// Ordered by count, the largest last. Clients in a larger network are
+    /// represented by that network.
     by_count: BTreeSet<(usize, QuotaKey)>,
     by_bytes: BTreeSet<(usize, QuotaKey)>,
     bytes: usize,
@@ -56,27 +53,27 @@ struct SessionSlot<T> {
     order: EvictionOrder,
 }
 
-/// What one client has.
+/// The sessions of one client.
 #[derive(Default)]
 struct ClientSessions {
     bytes: usize,
-    /// In which order they give way.
+    /// The sessions in eviction order.
     by_order: BTreeMap<EvictionOrder, SessionId>,
 }
 
-/// Those that were not initialised first, then by when they were used; a number
-/// tells those of one moment apart.
+/// Uninitialized sessions first, then by last use; a sequence number breaks
+/// ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct EvictionOrder(bool, Instant, u64);
 
-/// What there is not enough of.
+/// The resource that is exhausted.
 #[derive(Clone, Copy)]
 enum LimitedResource {
     Slots,
     Bytes,
 }
 
-/// There is no room, and nobody who gives way.
+/// No slot is free, and no session can be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoFreeSlot;
 
@@ -102,8 +99,8 @@ impl<T: Evictable> SessionSlots<T> {
         self.slots.get(id).map(|slot| &slot.session)
     }
 
-    /// Takes in a session with an id that no other has. Gives those that had to
-    /// give way, which are to be closed. If there is no room, nobody gives way.
+    /// Adds a session with a unique id. Returns the evicted sessions, which
+    /// must be closed. If there is no free slot, none are evicted.
     pub(super) fn add(
         &mut self,
         id: &SessionId,
@@ -124,8 +121,8 @@ impl<T: Evictable> SessionSlots<T> {
         Ok(evicted)
     }
 
-    /// A session keeps more, or less, than it did. Gives those that had to give
-    /// way; it may be one of them, and then it is the only one.
+    /// Updates the size of a session. Returns the evicted sessions; it may be
+    /// one of them, and then it is the only one.
     pub(super) fn update_bytes(&mut self, id: &SessionId, bytes: usize) -> Vec<T> {
         let Some(slot) = self.slots.get_mut(id).filter(|slot| slot.bytes != bytes) else {
             return Vec::new();
@@ -151,7 +148,7 @@ impl<T: Evictable> SessionSlots<T> {
         self.remove_slot(id).map(|slot| slot.session)
     }
 
-    /// Takes all of them out.
+    /// Removes all sessions.
     pub(super) fn drain(&mut self) -> Vec<T> {
         self.clients.clear();
         self.by_count.clear();
@@ -183,8 +180,7 @@ impl<T: Evictable> SessionSlots<T> {
         Some(slot)
     }
 
-    /// Changes what a client or a network has, and where that puts it among
-    /// others.
+    /// Updates the usage of a client or network, and its position in the order.
     fn update_client(&mut self, group: &QuotaKey, change: impl FnOnce(&mut ClientSessions)) {
         let sessions = self.clients.entry(group.clone()).or_default();
         let is_ranked = group.network().is_none();
@@ -203,8 +199,8 @@ impl<T: Evictable> SessionSlots<T> {
         }
     }
 
-    /// Sees to it that there is room for so much more of this client's. Gives
-    /// those that gave way: none where that is not enough.
+    /// Makes room for this client. Returns the evicted sessions, or none if
+    /// that is not enough.
     fn evict_for(
         &mut self,
         client: &QuotaKey,
@@ -260,9 +256,10 @@ impl<T: Evictable> SessionSlots<T> {
         count + slot_count > limits.max_sessions || had_bytes + bytes > limits.max_session_bytes
     }
 
-    /// Takes out a session in favour of a client that wants so much more: of
-    /// whoever has most of what is scarce, if that is not less than the client
-    /// would have. Who has more than that loses one even if it is in use.
+    /// Evicts a session in favor of a client that needs more: from the client
+    /// with the most of the scarce resource, if it has at least what the
+    /// requesting client would have. A client with more than that loses one
+    /// even if it is in use.
     fn evict_other_client(
         &mut self,
         client: &QuotaKey,
@@ -297,10 +294,9 @@ impl<T: Evictable> SessionSlots<T> {
         evicted.or_else(|NoFreeSlot| self.evict_one(&ranked_key, false))
     }
 
-    /// Takes out the session of a client's, or of a network's, that gives way
-    /// first; one that is in use only if that is all there is, and only where
-    /// that may be. Where all that were looked at have been used since, it is
-    /// the one of these that was idle for longest.
+    /// Evicts the first session in the order of a client or network; one in use
+    /// only if allowed and if there is no other. If all that were examined have
+    /// been used since, evicts the one of these idle for longest.
     fn evict_one(
         &mut self,
         group: &QuotaKey,
@@ -318,7 +314,7 @@ impl<T: Evictable> SessionSlots<T> {
                 last_used,
             } = self.get(&id).ok_or(NoFreeSlot)?.activity();
             let now = if connected {
-                // Behind all others, also those of this moment.
+                // After all others, including those of the same instant.
                 self.next_sequence += 1;
                 EvictionOrder(true, Instant::now(), self.next_sequence)
             } else {
@@ -343,7 +339,7 @@ impl<T: Evictable> SessionSlots<T> {
         Ok((id, slot))
     }
 
-    /// A session has its turn at another time.
+    /// Changes the position of a session in the eviction order.
     fn set_order(&mut self, id: &SessionId, now: EvictionOrder) {
         let Some(slot) = self.slots.get_mut(id) else {
             return;

@@ -1,4 +1,4 @@
-//! The sessions that are open, and when they are over.
+//! The open sessions and their expiry.
 
 use std::{
     sync::{Arc, Mutex, Weak},
@@ -15,20 +15,20 @@ use super::{
 };
 use crate::proto::http::SessionId;
 
-/// The sessions that are open.
+/// The open sessions.
 pub(super) struct Sessions {
     table: Arc<SessionTable>,
     pub(super) config: SessionConfig,
 }
 
-/// How long sessions live, and where that is noted.
+/// How long sessions live, and where they are stored.
 #[derive(Clone)]
 pub(super) struct SessionConfig {
     pub(super) idle_timeout: Duration,
-    /// The same, for one whose client never said that it is initialised.
+    /// The timeout of sessions whose client has not confirmed initialization.
     pub(super) uninitialized_timeout: Duration,
     pub(super) store: Option<Arc<dyn SessionStore>>,
-    /// The name of this node there.
+    /// The name of this node in the store.
     pub(super) node: Arc<str>,
 }
 
@@ -61,9 +61,8 @@ impl Sessions {
         lock(&self.table).get(id).cloned()
     }
 
-    /// Keeps a session, and sees to its timers until it is over. If somebody
-    /// was first with that id, theirs is the session. Others may have to give
-    /// way to it.
+    /// Adds a session and runs its timers until it ends. If a session with that
+    /// id exists, returns that one. May evict other sessions.
     pub(super) fn add(&self, session: Arc<Session>) -> Result<Arc<Session>, NoFreeSlot> {
         let bytes = session.update_accounted_bytes();
         let mut table = lock(&self.table);
@@ -91,19 +90,19 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Counts what a session keeps anew.
+    /// Updates the size of a session.
     pub(super) fn update_bytes(&self, session: &Session) {
         update_bytes(&self.table, session, &self.config);
     }
 
-    /// Ends a session.
+    /// Closes a session.
     pub(super) fn remove(&self, session: &Arc<Session>) {
         remove_from(&self.table, session);
         session.close();
     }
 }
 
-/// Nobody can reach them any more.
+/// Closes the sessions, which are no longer reachable.
 impl Drop for Sessions {
     fn drop(&mut self) {
         let open = lock(&self.table).drain();
@@ -111,8 +110,8 @@ impl Drop for Sessions {
     }
 }
 
-/// Closes those that had to give way. Those that no other node has are not to
-/// be taken up elsewhere either: whoever opens many would fill the store.
+/// Closes evicted sessions. Their records are removed unless another node has
+/// the session: otherwise a client that opens many would fill the store.
 fn close_evicted(sessions: Vec<Arc<Session>>, config: &SessionConfig) {
     for session in sessions {
         session.close();
@@ -130,7 +129,7 @@ fn update_bytes(table: &SessionTable, session: &Session, config: &SessionConfig)
 }
 
 impl SessionConfig {
-    /// How long a session that nobody uses lives.
+    /// Returns the idle timeout of a session.
     pub(super) fn timeout(&self, initialized: bool) -> Duration {
         if initialized {
             self.idle_timeout
@@ -139,7 +138,7 @@ impl SessionConfig {
         }
     }
 
-    /// When a session is to be closed, if nothing happens until then.
+    /// Returns when a session expires if nothing happens until then.
     fn expires_at(&self, session: &Session) -> Instant {
         let SessionActivity {
             initialized,
@@ -151,12 +150,12 @@ impl SessionConfig {
     }
 }
 
-/// Keeps a session's time, and closes it when nobody uses it any more.
+/// Runs the timers of a session and closes it when it is idle.
 async fn expire_when_idle(table: Weak<SessionTable>, session: Arc<Session>, config: SessionConfig) {
     loop {
         let expires = config.expires_at(&session);
         tokio::select! {
-            // First, since the other wakes at everything that happens.
+            // First, since the other branch wakes on every event.
             biased;
             () = tokio::time::sleep_until(expires) => {
                 if config.expires_at(&session) <= Instant::now() {
@@ -189,7 +188,7 @@ async fn expire_when_idle(table: Weak<SessionTable>, session: Arc<Session>, conf
     session.close();
 }
 
-/// Takes a session out of the table, and none that was taken up in its place.
+/// Removes a session from the table, but not one that replaced it.
 fn remove_from(table: &SessionTable, session: &Arc<Session>) {
     let mut table = lock(table);
     let found = table.get(&session.id);

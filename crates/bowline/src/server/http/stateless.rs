@@ -1,5 +1,5 @@
-//! Requests that speak for themselves: answered without a session, a task, or
-//! a machine.
+//! Requests of the stateless era: answered without a session, a task or a
+//! machine.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -44,7 +44,7 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Says who we are.
+/// Answers `server/discover`.
 pub(super) fn discover(
     config: &Config,
     id: &RequestId,
@@ -59,8 +59,8 @@ pub(super) fn discover(
     }
 }
 
-/// Answers with JSON if nothing else is to be said, with a stream otherwise.
-/// Dropping the answer, or the stream, calls the request off.
+/// Responds with JSON if there is only a response, and with a stream otherwise.
+/// Dropping the response or the stream cancels the request.
 pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
     mut incoming: StatelessRequest<'_>,
@@ -70,7 +70,7 @@ pub(super) fn serve<'a>(
     if let Err(rejection) = check_param_headers(inner, &incoming) {
         return response::rejection_response(Some(&incoming.id), &rejection).into();
     }
-    // Somebody may work on it when the client has left.
+    // Work may continue after the client disconnected.
     let permit = Arc::new(permit);
     let mut notifications = None;
     let mut open_channel = |request: &Request| {
@@ -104,7 +104,7 @@ pub(super) fn serve<'a>(
         max_frame_size,
         _permit: permit,
     };
-    // It is asked again if that is not all, so that nobody need be woken.
+    // Polled again if not complete, so no wakeup is needed.
     let noop_cx = &mut Context::from_waker(Waker::noop());
     if let Poll::Ready(first) = stream.poll_first(noop_cx) {
         return stream.into_response(first).into();
@@ -116,7 +116,8 @@ pub(super) fn serve<'a>(
     })
 }
 
-/// What the server is asked, in a place that counts until the work has ended.
+/// Builds the request for the server, with a permit held until the work has
+/// ended.
 fn build_request(
     incoming: &mut StatelessRequest<'_>,
     context: RequestContext,
@@ -137,12 +138,12 @@ fn build_request(
     }
 }
 
-/// Arguments that the tool wants mirrored must be, and must agree.
+/// Checks that mirrored arguments are present in the headers and match.
 fn check_param_headers(inner: &Inner, incoming: &StatelessRequest<'_>) -> Result<(), Rejection> {
     if incoming.method != method::TOOLS_CALL || !inner.handler.has_param_headers() {
         return Ok(());
     }
-    // The header says what the body says, or the request was not admitted.
+    // The header matches the body, otherwise the request was not admitted.
     let headers = RequestHeaders(incoming.parts);
     let Some(Ok(name)) = single_value(&headers, name::MCP_NAME)?.map(decode_value) else {
         return Ok(());
@@ -151,7 +152,7 @@ fn check_param_headers(inner: &Inner, incoming: &StatelessRequest<'_>) -> Result
         return Ok(());
     };
     let params = incoming.params.as_deref().unwrap_or(b"{}");
-    // Whoever reads the params says what is wrong with them.
+    // The handler reports what is wrong with the params.
     if let Ok(call) = decode::<CallArguments<'_>>(params) {
         let arguments = call.arguments.map(|raw| raw.get().as_bytes());
         expected.check(&headers, arguments)?;
@@ -159,7 +160,7 @@ fn check_param_headers(inner: &Inner, incoming: &StatelessRequest<'_>) -> Result
     Ok(())
 }
 
-/// What a call brings, without being copied.
+/// The arguments of a call, borrowed.
 #[derive(Deserialize)]
 struct CallArguments<'a> {
     #[serde(borrow, default)]
@@ -173,17 +174,18 @@ fn complete_response(reply: Reply, id: &RequestId, max_frame_size: usize) -> Res
     response::json_response(status, frame)
 }
 
-/// The work on a request, as a stream of events.
+/// The work on a request, as an event source.
 struct ResponseStream {
     first_item: Option<StreamItem>,
-    /// What is said on the way, where anything may be.
+    /// Notifications sent before the response, if allowed.
     notifications: Option<Receiver<Bytes>>,
     work: Option<CatchPanic<Reply>>,
-    /// The answer, while there is something to be said before it.
+    /// The response, while notifications are still pending.
     reply: Option<Reply>,
-    /// The server ends, and waits no longer; looked at by those who must wait.
+    /// Resolves when the server stops waiting; created once the stream has to
+    /// wait.
     shutdown: Option<BoxFuture<'static, ()>>,
-    /// When a stream ends at the latest.
+    /// Ends the stream when the token expires.
     token_lifetime: Option<TokenLifetime>,
     inner: Arc<Inner>,
     id: RequestId,
@@ -191,15 +193,15 @@ struct ResponseStream {
     _permit: Arc<RequestPermit>,
 }
 
-/// Something for the client.
+/// A message for the client.
 enum StreamItem {
     Notification(Bytes),
     Response(Reply),
 }
 
 impl ResponseStream {
-    /// Waits until there is something to say. Gives the answer if that is all
-    /// there will be.
+    /// Waits until there is something to send. Returns the response if there is
+    /// nothing else.
     fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<Option<Reply>> {
         let item = std::task::ready!(self.poll_item(cx));
         Poll::Ready(match item {
@@ -211,7 +213,7 @@ impl ResponseStream {
         })
     }
 
-    /// Answers as a whole, or with all that is to be said.
+    /// Responds with JSON, or with a stream.
     fn into_response(mut self, answer: Option<Reply>) -> Response<Body> {
         match answer {
             Some(reply) => complete_response(reply, &self.id, self.max_frame_size),
@@ -230,7 +232,7 @@ impl ResponseStream {
             return Poll::Ready(Some(first));
         }
         if self.reply.is_none() {
-            // After the answer nothing is said, whoever would.
+            // Nothing is sent after the response.
             let Some(work) = &mut self.work else {
                 return Poll::Ready(None);
             };
@@ -253,7 +255,7 @@ impl ResponseStream {
             self.work = None;
             self.reply = Some(reply);
         }
-        // What it said on its way must not be lost.
+        // Notifications sent before the response must not be lost.
         let notification = self.notifications.as_mut().and_then(Receiver::try_recv);
         let notification = notification.map(StreamItem::Notification);
         Poll::Ready(notification.or_else(|| self.reply.take().map(StreamItem::Response)))
@@ -281,7 +283,7 @@ impl EventSource for ResponseStream {
     }
 }
 
-/// The way back to a client that waits for an answer over HTTP.
+/// The channel to a client that waits for a response over HTTP.
 pub(crate) struct StreamChannel {
     inner: Arc<Inner>,
     context: RequestContext,
@@ -290,7 +292,7 @@ pub(crate) struct StreamChannel {
 }
 
 impl StreamChannel {
-    /// Tells the client something that it can do without.
+    /// Sends a notification that may be dropped.
     fn send_optional(
         &self,
         encode: impl FnOnce(&mut RequestNotifier, &Config) -> Option<Bytes>,

@@ -1,9 +1,9 @@
-//! Which stream of a session a message goes to.
+//! Routes messages to the streams of a session.
 //!
-//! What belongs to a request goes to the stream that its POST opened, all else
-//! to the stream that a GET opened. Once the client has been shown a stream,
-//! its messages are recorded, so that a client whose connection broke can come
-//! back for the rest.
+//! A message that belongs to a request goes to the stream of its POST, all
+//! others to the standalone stream of a GET. Once a stream is sent to the
+//! client, its messages are recorded, so a client can resume it if its
+//! connection breaks.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,28 +18,28 @@ use crate::proto::{
     server::RequestKey,
 };
 
-/// How many messages wait for a stream of the server's own to be opened.
+/// How many messages are held until a standalone stream is opened.
 const MAX_HELD_MESSAGES: usize = 64;
-/// How many bytes they have. Many sessions have no such stream, ever.
+/// How many bytes are held. Many sessions never open such a stream.
 const MAX_HELD_BYTES: usize = 64 * 1024;
 
 /// The streams of one session.
 pub(super) struct Streams {
     recorder: Recorder,
     open: BTreeMap<StreamKey, Stream>,
-    /// Where the answer to each request goes.
+    /// The stream of each request's response.
     routes: BTreeMap<RequestKey, StreamKey>,
-    /// The stream of the server's own.
+    /// The standalone stream.
     standalone: Option<StreamKey>,
-    /// What waits for it.
+    /// The messages held for it.
     held: VecDeque<Bytes>,
     held_bytes: usize,
-    /// The stream of the POST that is taken in at this moment.
+    /// The stream of the POST being processed.
     current_post: Option<StreamKey>,
-    /// Whether the client comes back to streams that are closed early.
+    /// Whether the client resumes streams that are closed early.
     pub(super) polling: bool,
     next_key: u64,
-    /// The session is over; what is opened from here on ends at once.
+    /// Whether the session is closed; streams opened after that end at once.
     is_ended: bool,
 }
 
@@ -48,33 +48,33 @@ struct StreamKey(u64);
 
 struct Stream {
     listener: Option<Sender<StreamMessage>>,
-    /// How many answers are still to come; none end the server's own stream.
+    /// The number of pending responses; unused for the standalone stream.
     pending_responses: usize,
     recording: Option<Recording>,
 }
 
-/// A stream that the client was shown.
+/// The recording of a stream that the client was sent.
 #[derive(Clone, Copy)]
 struct Recording(Option<StreamId>);
 
-/// Something for a stream.
+/// A message for a stream.
 #[derive(Debug)]
 pub(super) enum StreamMessage {
     /// A frame.
     Frame {
         id: Option<EventId>,
-        /// Nothing follows in this stream.
+        /// Whether it is the last of the stream.
         last: bool,
         frame: Bytes,
     },
-    /// A frame that was sent elsewhere, under this id.
+    /// A frame sent by another node, with this id.
     Stored { id: String, frame: Bytes },
-    /// The connection is to be closed; the client comes back for the rest.
+    /// Closes the connection; the client resumes for the rest.
     Release,
 }
 
 impl StreamStart {
-    /// How many bytes it begins with.
+    /// Returns the number of initial bytes.
     pub(super) fn bytes(&self) -> usize {
         self.messages.iter().map(ByteSize::byte_size).sum()
     }
@@ -89,20 +89,20 @@ impl ByteSize for StreamMessage {
     }
 }
 
-/// The reading end of a stream.
+/// The reading half of a stream.
 pub(super) struct Reader {
     key: StreamKey,
     pub(super) messages: Receiver<StreamMessage>,
 }
 
-/// How a stream begins that a client is shown.
+/// The start of a stream sent to a client.
 pub(super) struct StreamStart {
-    /// From where the stream can be resumed before anything was said.
+    /// The event id to resume the stream from its start.
     pub(super) priming_id: Option<EventId>,
     pub(super) messages: VecDeque<StreamMessage>,
 }
 
-/// What is posted, and where it is answered.
+/// POSTs and their responses.
 impl Streams {
     pub(super) fn new(recorder: Recorder) -> Self {
         Self {
@@ -119,14 +119,14 @@ impl Streams {
         }
     }
 
-    /// Opens the stream of a POST. What is answered at once goes there.
+    /// Opens the stream of a POST. Immediate responses go there.
     pub(super) fn open_post(&mut self) -> Reader {
         let reader = self.add(0, None);
         self.current_post = Some(reader.key);
         reader
     }
 
-    /// The POST was taken in: these requests are to be answered in its stream.
+    /// Routes the responses of these requests to the stream of the POST.
     pub(super) fn post_accepted(&mut self, requests: Vec<RequestKey>) {
         let Some(stream) = self.current_post.take() else {
             return;
@@ -140,7 +140,7 @@ impl Streams {
         self.routes.extend(routes);
     }
 
-    /// Sends what the machine says.
+    /// Routes a frame from the machine.
     pub(super) fn send(
         &mut self,
         for_request: Option<RequestKey>,
@@ -161,9 +161,9 @@ impl Streams {
         }
     }
 
-    /// Whether the client reads the stream of a request so slowly that what can
-    /// be left out should be. Questions cannot: somebody waits for their
-    /// answers.
+    /// Returns whether the client reads the stream of a request so slowly that
+    /// optional messages should be dropped. Questions are not optional: a
+    /// handler waits for their answers.
     pub(super) fn is_backlogged(&self, request: RequestKey) -> bool {
         let stream = self.routes.get(&request);
         let stream = stream.and_then(|key| self.open.get(key));
@@ -171,13 +171,13 @@ impl Streams {
         listener.is_some_and(Sender::is_backlogged)
     }
 
-    /// A request is not to be answered any more. One that was answered in the
-    /// meantime, or came and went in one POST, has no route.
+    /// Removes the route of a cancelled request. One that was answered
+    /// meanwhile, or was cancelled within its own POST, has no route.
     pub(super) fn cancelled(&mut self, request: RequestKey) {
         self.finish(request);
     }
 
-    /// Closes the connection of a request's stream, not the stream.
+    /// Closes the connection of a request's stream, but not the stream.
     pub(super) fn release_connection(&mut self, request: RequestKey) -> bool {
         let stream = self.routes.get(&request);
         let stream = stream.and_then(|key| self.open.get_mut(key));
@@ -185,7 +185,7 @@ impl Streams {
             return false;
         };
         match stream.recording {
-            // Whoever shows it closes it then.
+            // Closed once it is sent to the client.
             None => {
                 let listener = stream.listener.as_ref();
                 listener.is_some_and(|listener| listener.send(StreamMessage::Release))
@@ -204,7 +204,7 @@ impl Streams {
         };
         let is_standalone = self.standalone == Some(key);
         if is_standalone && stream.listener.as_ref().is_some_and(Sender::is_backlogged) {
-            // It is told when it comes back, as far as there is room.
+            // It is delivered on resumption, as far as there is room.
             stream.listener = None;
         }
         let recorded = stream.recording.and_then(|recording| recording.0);
@@ -223,9 +223,9 @@ impl Streams {
         }
     }
 
-    /// Keeps something for the next stream of the server's own.
+    /// Holds a frame for the next standalone stream.
     fn hold(&mut self, frame: Bytes) {
-        // One notice of a change is enough.
+        // One notification per change is enough.
         if self.held.contains(&frame) || frame.len() > MAX_HELD_BYTES / 4 {
             return;
         }
@@ -237,7 +237,7 @@ impl Streams {
         }
     }
 
-    /// How many bytes wait for a stream of the server's own.
+    /// Returns how many bytes are held for a standalone stream.
     pub(super) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
@@ -247,7 +247,7 @@ impl Streams {
         std::mem::take(&mut self.held)
     }
 
-    /// Nothing more is said about a request.
+    /// Ends the messages of a request.
     fn finish(&mut self, request: RequestKey) {
         let Some(key) = self.routes.remove(&request) else {
             return;
@@ -263,10 +263,10 @@ impl Streams {
     }
 }
 
-/// Streams that clients are shown.
+/// Streams sent to clients.
 impl Streams {
-    /// The client is shown the stream of its POST: what comes in it is recorded
-    /// from here on, and what came already, too.
+    /// Starts sending the stream of a POST to the client: its messages are
+    /// recorded from here on, including those already queued.
     pub(super) fn start(
         &mut self,
         reader: &mut Reader,
@@ -303,11 +303,11 @@ impl Streams {
         }
     }
 
-    /// Opens the stream of the server's own; an earlier one ends.
+    /// Opens the standalone stream; a previous one ends.
     pub(super) fn open_standalone(&mut self) -> (Reader, StreamStart) {
         if let Some(previous) = self.standalone.take() {
             let recorded = self.end(previous);
-            // What nobody heard there comes here, and must not come twice.
+            // Undelivered messages are sent here and must not be sent twice.
             if let Some(recorded) = recorded.filter(|_| !self.held.is_empty()) {
                 self.recorder.forget(recorded);
             }
@@ -329,7 +329,7 @@ impl Streams {
         )
     }
 
-    /// Opens a stream again: what came after the cursor, and what is to come.
+    /// Resumes a stream: the messages after the cursor and those to come.
     pub(super) fn resume(&mut self, cursor: EventId) -> Result<(Reader, StreamStart), ReplayError> {
         let missed = self.recorder.events_after(cursor)?;
         let missed = missed.into_iter().map(|(id, frame)| StreamMessage::Frame {
@@ -360,7 +360,7 @@ impl Streams {
         ))
     }
 
-    /// A stream that nothing more comes in.
+    /// Returns a stream that has ended.
     pub(super) fn closed() -> (Reader, StreamStart) {
         let (priming_id, messages) = (None, VecDeque::new());
         (
@@ -372,7 +372,7 @@ impl Streams {
         )
     }
 
-    /// Ends all streams, and those that somebody is about to open.
+    /// Ends all streams, and those opened later.
     pub(super) fn close(&mut self) {
         self.is_ended = true;
         self.open.clear();
@@ -381,7 +381,7 @@ impl Streams {
         self.standalone = None;
     }
 
-    /// Whether somebody is connected.
+    /// Returns whether a connection is open.
     pub(super) fn has_listener(&self) -> bool {
         let is_listening = |stream: &Stream| {
             let listener = stream.listener.as_ref();
@@ -406,7 +406,7 @@ impl Streams {
         reader
     }
 
-    /// Ends a stream; says as what it was recorded.
+    /// Ends a stream and returns the id of its recording.
     fn end(&mut self, key: StreamKey) -> Option<StreamId> {
         let ended = self.open.remove(&key)?;
         shrink_if_empty(&mut self.open);
@@ -416,15 +416,15 @@ impl Streams {
     }
 }
 
-/// A map keeps room for some entries when it is empty again. Most sessions are
-/// idle most of the time, and there may be many.
+/// Releases the memory of an empty map. Most sessions are idle most of the
+/// time, and there may be many.
 fn shrink_if_empty<K, V>(map: &mut BTreeMap<K, V>) {
     if map.is_empty() {
         *map = BTreeMap::new();
     }
 }
 
-/// The two ends of a stream that is none of the session's yet.
+/// Returns both halves of a stream that is not part of the session yet.
 fn detached() -> (Sender<StreamMessage>, Reader) {
     let (listener, messages) = channel();
     let key = StreamKey(0);

@@ -1,4 +1,4 @@
-//! In place of `protected`, where nobody can ask for tokens.
+//! Replaces `protected` if the `auth` feature is off.
 
 use std::task::{Context, Poll};
 
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{Body, Inner, activity::RequestGuard};
 use crate::proto::jsonrpc::RequestId;
 
-/// Without tokens, nothing ends with them.
+/// Never constructed: without tokens, nothing expires.
 pub(super) enum TokenLifetime {}
 
 impl TokenLifetime {

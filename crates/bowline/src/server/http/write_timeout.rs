@@ -1,8 +1,8 @@
-//! A connection whose client must not stop reading for ever.
+//! A write timeout for clients that stop reading.
 //!
-//! What is written to a client that does not read waits, and with it all that
-//! the answer holds. Nothing else would notice: a body is not asked for more
-//! while its client has no room.
+//! Data for a client that does not read waits, along with everything the
+//! response holds. Nothing else would notice: a body is not polled while the
+//! client has no room.
 
 use std::{
     future::Future as _,
@@ -21,22 +21,22 @@ use tokio::{
 
 use super::activity::ConnectionActivity;
 
-/// A stream that fails when what is written to it is not taken for some time,
-/// or too slowly.
+/// A stream that fails if written data is not read for some time, or too
+/// slowly.
 pub(super) struct WriteTimeout<T> {
     stream: T,
     limit: Duration,
-    /// How many bytes are to be taken each second, if any.
+    /// The minimum rate in bytes per second, if any.
     min_rate: Option<NonZeroUsize>,
-    /// Something waits to be taken.
+    /// Set while a write is blocked.
     blocked: Option<Box<BlockedWrite>>,
-    /// Where what is taken is noted.
+    /// Records what the client reads.
     activity: Option<Arc<ConnectionActivity>>,
 }
 
 struct BlockedWrite {
     since: Instant,
-    /// How much was taken since then.
+    /// How much was written since then.
     written: usize,
     timer: Pin<Box<Sleep>>,
 }
@@ -52,13 +52,13 @@ impl<T> WriteTimeout<T> {
         }
     }
 
-    /// Notes what the client takes.
+    /// Records what the client reads in this state.
     pub(super) fn with_activity(mut self, activity: Arc<ConnectionActivity>) -> Self {
         self.activity = Some(activity);
         self
     }
 
-    /// Fails in place of what has waited for too long.
+    /// Fails if the write has been blocked for too long.
     fn enforce(
         &mut self,
         cx: &mut Context<'_>,
@@ -89,7 +89,7 @@ impl<T> WriteTimeout<T> {
                 .map_or(Duration::ZERO, |rate| transfer_time(blocked.written, rate));
             let deadline = blocked.since + limit + extra;
             if deadline <= Instant::now() {
-                let why = "the client does not read, or too slowly";
+                let why = "write timed out: the client does not read, or too slowly";
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)));
             }
             blocked.timer.as_mut().reset(deadline);
@@ -97,7 +97,7 @@ impl<T> WriteTimeout<T> {
     }
 }
 
-/// How long so many bytes may take.
+/// Returns how long this many bytes may take.
 pub(super) fn transfer_time(bytes: usize, rate: NonZeroUsize) -> Duration {
     let [bytes, rate] = [bytes, rate.get()].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
     Duration::from_secs(1) * bytes / rate
@@ -136,8 +136,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
         self.stream.is_write_vectored()
     }
 
-    // Neither of these waits for a client that does not read: a socket has
-    // nothing to flush. Who flushes has had all taken that was to be written.
+    // Neither waits for a client that does not read: a socket has nothing to
+    // flush, and callers flush after all data was written.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.blocked = None;
         Pin::new(&mut self.stream).poll_flush(cx)
@@ -164,14 +164,14 @@ mod tests {
         let written = near.write_all(&[0; 20]).await;
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(began.elapsed(), LIMIT);
-        // What it took by then, it took.
+        // The client received everything written by then.
         drop(near);
         let mut accepted = Vec::new();
         far.read_to_end(&mut accepted).await.unwrap();
         assert_eq!(accepted.len(), 8);
     }
 
-    /// Writes so many bytes to a client that takes one each second.
+    /// Writes this many bytes to a client that reads one per second.
     async fn write_slowly(bytes: usize, limit: Duration, rate: usize) -> (bool, Duration) {
         let (near, mut far) = tokio::io::duplex(1);
         let mut near = WriteTimeout::new(near, limit, rate);

@@ -123,7 +123,7 @@ fn a_large_network_has_twice_what_an_address_has() {
     assert_eq!(network.used.request_bytes.used(), 0);
 }
 
-/// Something that clients do.
+/// An operation of a client.
 #[derive(Clone, Debug)]
 enum Operation {
     AcquireRequest { client: usize, in_session: bool },
@@ -151,7 +151,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What they hold.
+/// The permits held.
 enum HeldPermit {
     Request(RequestPermit),
     #[expect(dead_code, reason = "it is held")]
@@ -215,7 +215,7 @@ proptest! {
                 }
                 Operation::Grow { which, bytes } => {
                     if let Some(HeldPermit::Request(permit)) = permits.get_mut(which % len) {
-                        // Where there is no room, nothing is taken.
+                        // If the quota is exhausted, nothing is acquired.
                         let _ = permit.grow(bytes);
                     }
                 }
@@ -241,8 +241,8 @@ proptest! {
                 sums.iter_mut().zip(used).for_each(|(sum, it)| *sum += it);
             }
             prop_assert_eq!(sums, counts(&clients[0].totals.used));
-            // Whoever has nothing, and a session that is open, gets a place: one
-            // in eight is kept for those.
+            // A client that has nothing gets a permit for an open session: one
+            // in eight is reserved.
             let newcomer = quotas.for_principal("newcomer".into());
             let without_session = permits.iter().filter(|it| matches!(it, HeldPermit::Request(_))).count();
             if without_session < 16 && sums[1] <= 19 * REQUEST_OVERHEAD {

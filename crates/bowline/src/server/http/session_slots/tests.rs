@@ -179,7 +179,7 @@ async fn whoever_has_most_of_what_is_scarce_gives_way() {
     }
     let c = fake("c", true);
     add_with(&mut slots, "c", &c, 300).expect("room");
-    // There are too few seats, and `a` has most of them.
+    // There are too few slots, and `a` has most of them.
     assert_eq!(add(&mut slots, "new", &fake("n", true)), Ok(vec!["a1"]));
     slots.remove(&SessionId::new("n").expect("an id"));
     // There are too few bytes, and `large` has most of them.
@@ -250,7 +250,7 @@ async fn those_of_one_large_network_have_a_share_together() {
     }
 }
 
-/// Something that happens to seats.
+/// An operation on the slots.
 #[derive(Clone, Debug)]
 enum Operation {
     Added { client: usize, bytes: usize },
@@ -362,7 +362,8 @@ proptest! {
                 }
                 check(&slots);
             }
-            // Who has nothing gets a seat, where anybody has more than one.
+            // A client that has nothing gets a slot if any client has more than
+            // one.
             let has_more = slots.by_count.last().is_some_and(|(max_count, _)| *max_count > 1);
             let new = fake("new", true);
             let added = add_with(&mut slots, "newcomer", &new, 1);
