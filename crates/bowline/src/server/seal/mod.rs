@@ -1,24 +1,24 @@
-//! Sealing what travels through clients.
+//! Sealing of state that is sent through clients.
 //!
-//! A server that keeps no state hands its state to the client, as an opaque
-//! text, and gets it back with the next request. The client may be curious,
-//! broken or hostile. So the state is sealed: nobody without the key can read
-//! it, alter it, make one up, or use one where another belongs.
+//! A stateless server sends its state to the client as an opaque string and
+//! receives it back with the next request. The client may be curious, broken or
+//! hostile. So the state is sealed: no one without the key can read, alter or
+//! forge it, or use it for another purpose.
 //!
-//! A seal does not make anything happen only once: a client can bring back an
-//! old text that is sealed well. What must not happen twice is written to a
+//! A seal does not prevent replay: a client can send back an old state that is
+//! validly sealed. Anything that must not happen twice is written to a
 //! [`JournalStore`](super::store::JournalStore).
 //!
 //! ```
 //! use bowline::server::seal::SealKeys;
 //!
 //! # fn secret(name: &str) -> Vec<u8> { name.repeat(8).into_bytes() }
-//! // All nodes of a fleet have the same secret. The one of last month still
-//! // opens what was sealed before the change.
+//! // All nodes share the same secret. The previous one still opens state
+//! // that was sealed before the change.
 //! let keys = SealKeys::from_secret(&secret("SEAL_SECRET"))?
-//!     .accept(&secret("LAST_SEAL_SECRET"))?;
+//!     .accept_secret(&secret("LAST_SEAL_SECRET"))?;
 //! assert!(keys.is_shared());
-//! # Ok::<(), bowline::server::seal::WeakSecret>(())
+//! # Ok::<(), bowline::server::seal::WeakSecretError>(())
 //! ```
 
 mod key;

@@ -1,16 +1,16 @@
-//! What a sealed text looks like, making one and opening one.
+//! The sealed format, sealing and opening.
 //!
 //! ```text
 //! version, 1 byte | name of the key, 8 | nonce, 24 | ciphertext | tag, 16
 //! ```
 //!
-//! What travels is all of it in base64 with the URL alphabet, without padding. There is one
-//! way to write any bytes, so that a text is either what was made here, to the
-//! last bit, or refused. What stands before the ciphertext is authenticated
+//! It is encoded as base64 with the URL alphabet, without padding. Each byte
+//! sequence has exactly one encoding, so a string is either exactly what was
+//! sealed here, or rejected. The header before the ciphertext is authenticated
 //! together with the purpose.
 //!
-//! The nonce is random. At 24 bytes, nodes that share a key and know nothing
-//! of each other will not draw the same one twice.
+//! The nonce is random. At 24 bytes, nodes that share a key will not generate
+//! the same one twice.
 
 use std::fmt;
 
@@ -30,29 +30,29 @@ const HEADER_LEN: usize = NONCE_AT + NONCE_LEN;
 impl SealKeys {
     /// Seals bytes for one purpose. They open for the same purpose only.
     ///
-    /// A purpose made of several parts must not be readable as other parts:
-    /// give each its length, or take a digest.
+    /// A purpose made of several parts must be unambiguous: prefix each part
+    /// with its length, or use a digest.
     ///
     /// # Panics
     ///
-    /// If the system has no randomness. A nonce used twice would give away
-    /// what both texts say.
+    /// Panics if the system has no randomness. A nonce used twice would reveal
+    /// both plaintexts.
     pub(crate) fn seal(&self, purpose: &[u8], plain: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(self.seal_bytes(purpose, plain))
     }
 
-    /// Opens what was sealed for this purpose, with any key of the ring.
+    /// Opens a string sealed for this purpose, with any of the keys.
     pub(crate) fn open(&self, purpose: &[u8], sealed: &str) -> Result<Vec<u8>, UnsealError> {
         let sealed = URL_SAFE_NO_PAD.decode(sealed);
         let sealed = sealed.map_err(|_| UnsealError::Invalid)?;
         self.open_bytes(purpose, &sealed)
     }
 
-    /// As [`seal`](Self::seal), for what does not travel as text.
+    /// Like [`seal`](Self::seal), for bytes.
     ///
     /// # Panics
     ///
-    /// As there.
+    /// Panics if the system has no randomness.
     pub(crate) fn seal_bytes(&self, purpose: &[u8], plain: &[u8]) -> Vec<u8> {
         let key = self.sealing_key();
         let nonce: [u8; NONCE_LEN] = random_bytes();
@@ -69,7 +69,7 @@ impl SealKeys {
         sealed
     }
 
-    /// As [`open`](Self::open), for what did not travel as text.
+    /// Like [`open`](Self::open), for bytes.
     pub(crate) fn open_bytes(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, UnsealError> {
         let (header, msg) = sealed
             .split_at_checked(HEADER_LEN)
@@ -87,12 +87,12 @@ impl SealKeys {
     }
 }
 
-/// Why a text was not opened. It does not say what was wrong with one that was
-/// altered, so that nobody learns from trying.
+/// The reason a sealed value was not opened. It does not tell how it was
+/// altered, so attackers learn nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsealError {
-    /// No key of this ring sealed it, or so it says: it comes from another
-    /// node, from an earlier run, or is made up.
+    /// None of the keys sealed it, according to its key id: it comes from
+    /// another node, from an earlier process, or is forged.
     UnknownKey,
     /// It is malformed, altered, or sealed for another purpose.
     Invalid,
@@ -101,16 +101,16 @@ pub(crate) enum UnsealError {
 impl fmt::Display for UnsealError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnknownKey => "it was sealed with a key that is not known here",
-            Self::Invalid => "it is not what was sealed here for this purpose",
+            Self::UnknownKey => "it was sealed with an unknown key",
+            Self::Invalid => "it is malformed, altered or sealed for another purpose",
         })
     }
 }
 
 impl std::error::Error for UnsealError {}
 
-/// What the tag vouches for beside the ciphertext. The header's length is
-/// fixed, so that no purpose can pass for a part of it.
+/// The data authenticated in addition to the ciphertext. The header's length is
+/// fixed, so no purpose can pass for a part of it.
 fn associated_data(header: &[u8], purpose: &[u8]) -> Vec<u8> {
     [header, purpose].concat()
 }

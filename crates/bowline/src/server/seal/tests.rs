@@ -12,7 +12,7 @@ fn seal_keys(secret: u8) -> SealKeys {
     SealKeys::from_secret(&[secret; 32]).unwrap()
 }
 
-/// It is not opened by the ring that sealed it.
+/// Checks that the keys that sealed it do not open it.
 fn check_refused(keys: &SealKeys, text: &str) -> Result<(), TestCaseError> {
     let opened = keys.open(PURPOSE, text);
     prop_assert!(opened.is_err(), "{text} opened as {opened:?}");
@@ -109,9 +109,9 @@ proptest! {
     }
 }
 
-/// Random choices would seldom hit the last character, whose spare bits are
-/// where a lenient decoder can be fooled; so here is every change, every flipped
-/// bit of the text among them, for each number of spare bits.
+/// Random choices would rarely hit the last character, whose spare bits can
+/// fool a lenient decoder. So this tries every change, including every flipped
+/// bit, for each number of spare bits.
 #[test]
 fn every_change_of_one_character_is_refused() {
     let keys = seal_keys(1);
@@ -227,7 +227,7 @@ fn a_text_under_the_name_of_another_key_is_refused() {
 fn names_follow_from_secrets() {
     assert_eq!(seal_keys(1).sealing_key().id, seal_keys(1).sealing_key().id);
     assert_ne!(seal_keys(1).sealing_key().id, seal_keys(2).sealing_key().id);
-    // Nodes of different releases must agree as well.
+    // Nodes of different releases must also agree.
     assert_eq!(
         format!("{:?}", seal_keys(1).sealing_key()),
         "5b139f7ab176fc5e"

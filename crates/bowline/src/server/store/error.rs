@@ -1,17 +1,17 @@
-//! Why a store did not do what it was asked.
+//! Store errors.
 
 use std::{error::Error, fmt};
 
-/// A store could not be reached, is full, or failed.
+/// A store is unreachable, is full, or failed.
 ///
-/// After an error nothing is known: what was to be written may be there or
-/// not.
+/// After an error the outcome is unknown: the write may or may not have
+/// happened.
 ///
 /// ```
 /// use bowline::server::store::StoreError;
 ///
 /// let cause = std::io::Error::other("connection reset");
-/// let error = StoreError::new("the database did not answer").caused_by(cause);
+/// let error = StoreError::new("the database did not answer").with_source(cause);
 /// assert_eq!(error.to_string(), "the database did not answer");
 /// ```
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error that says this. The message is for operators; it should name
-    /// neither keys nor values.
+    /// Creates an error with this message. The message is for operators and
+    /// should contain neither keys nor values.
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self {
             message: message.into(),
@@ -30,7 +30,7 @@ impl StoreError {
         }
     }
 
-    /// Adds the error behind it.
+    /// Sets the underlying error.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());

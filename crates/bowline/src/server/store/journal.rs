@@ -1,5 +1,5 @@
-//! What makes a conversation take one course: a journal in which every place
-//! is written once.
+//! Journal stores: each position of a conversation's journal is written once,
+//! so the conversation has a single history.
 
 use std::{future::pending, sync::Arc, time::Duration};
 
@@ -8,56 +8,58 @@ use bytes::Bytes;
 use super::{ConversationKey, StoreError};
 use crate::transport::BoxFuture;
 
-/// Keeps a journal for each conversation: a list of entries, each of which is
+/// Stores a journal for each conversation: a list of entries, each of which is
 /// written once and never changed.
 ///
-/// Before an effect, its doer appends an entry that says so, at the position
-/// after the last entry that it knows. Only one writer can have a position. Who
-/// finds it taken learns that somebody else went on with the conversation, and
-/// does nothing. So effects happen once, and in one order, on all nodes.
+/// Before a side effect, a writer appends an entry that records it, at the
+/// position after the last entry it knows. Only one writer can take a position.
+/// A writer that finds it taken learns that another one continued the
+/// conversation, and does nothing. So side effects happen once, and in one
+/// order, across all nodes.
 ///
 /// A journal also has a lease. It makes writers wait for each other instead of
-/// doing the same work twice, and tells them soon if the one who has it died.
-/// Nothing worse than wasted work comes of a lease that two believe to have:
+/// doing the same work twice, and lets them detect soon if its holder died. If
+/// two writers believe they hold the lease, the worst result is wasted work:
 /// the positions decide.
 ///
 /// # When it is called
 ///
 /// A round of a conversation calls [`open`](Self::open) once, and then
 /// [`release`](Self::release) or, if the conversation ends, the last
-/// [`append`](Self::append). Steps add one `append` before they begin and one
-/// after they end; steps that run at once share them. A round that takes
-/// longer than a third of its lease calls [`renew`](Self::renew) each third.
+/// [`append`](Self::append). Steps add one `append` before they start and one
+/// after they end; concurrent steps share them. A round that takes longer than
+/// a third of its lease calls [`renew`](Self::renew) every third.
 ///
-/// Who finds the lease taken calls [`changed`](Self::changed) and then `open`
-/// again, four times a second or whenever `changed` returns.
+/// A writer that finds the lease taken calls
+/// [`wait_for_change`](Self::wait_for_change) and then `open` again, four times
+/// a second or whenever `wait_for_change` returns.
 ///
-/// # At expiry
+/// # Expiry
 ///
 /// A journal is kept for the `ttl` of its last entry. A store may keep it for
-/// longer. It may never drop one earlier, not even to make room: a forgotten
-/// entry is an effect that happens twice. A store that is full answers with an
-/// error. Only the *answer* that comes with the last entry may be dropped; then
-/// whoever repeats the last round is told that it has ended.
+/// longer. It must never drop one earlier, not even to make room: a lost entry
+/// is a side effect that happens twice. A store that is full returns an error.
+/// Only the *response* stored with the last entry may be dropped; then a client
+/// that repeats the last round is told that it has ended.
 ///
 /// # After an error
 ///
-/// After an error of `append` nobody knows whether the entry was written. It is
-/// appended again, the same bytes at the same position, a few times; then the
-/// effect is not run. In between, whoever has the lease opens the journal again,
-/// which must succeed for it as often as it likes.
+/// After an error of `append` it is unknown whether the entry was written. It
+/// is appended again, the same bytes at the same position, a few times; then
+/// the side effect is not run. In between, the holder of the lease opens the
+/// journal again, which must succeed for it any number of times.
 ///
-/// # What a fleet needs
+/// # Requirements for multiple nodes
 ///
-/// - One store for all nodes, in which it is atomic to compare the position with
-///   the next one of the journal and to write. The next position is kept with
-///   the journal: a table of entries alone does not do, since a position whose
-///   entry was dropped would be free again. In SQL, that is a row for each
-///   journal, changed in the transaction that inserts the entry; in Redis, a
-///   script of a few lines.
-/// - No eviction of what has not expired. In Redis, the policy `noeviction`.
+/// - One store for all nodes, in which comparing the position with the next one
+///   of the journal and writing is atomic. The next position is stored with the
+///   journal: a table of entries alone is not enough, since a position whose
+///   entry was dropped would be free again. In SQL, use a row for each journal,
+///   updated in the transaction that inserts the entry; in Redis, a short
+///   script.
+/// - No eviction of unexpired data. In Redis, use the policy `noeviction`.
 /// - Writes that survive the loss of a node of the store. With replicas that
-///   lag behind, a failover forgets the last entries.
+///   lag behind, a failover loses the last entries.
 ///
 /// # Example
 ///
@@ -74,7 +76,7 @@ use crate::transport::BoxFuture;
 /// };
 /// use bytes::Bytes;
 ///
-/// /// In place of two tables in a database.
+/// /// Stands in for two tables in a database.
 /// #[derive(Default)]
 /// struct Tables {
 ///     rows: Mutex<HashMap<String, Row>>,
@@ -82,10 +84,10 @@ use crate::transport::BoxFuture;
 ///
 /// #[derive(Default)]
 /// struct Row {
-///     /// The position of the first entry that is kept.
+///     /// The position of the first entry kept.
 ///     first: u64,
 ///     entries: Vec<Bytes>,
-///     answer: Option<Bytes>,
+///     response: Option<Bytes>,
 ///     lease: Option<(String, Instant)>,
 /// }
 ///
@@ -98,7 +100,7 @@ use crate::transport::BoxFuture;
 ///         self.lease.as_ref().is_some_and(|(known, _)| known == holder)
 ///     }
 ///
-///     /// Takes the lease for `holder`, unless somebody else has it.
+///     /// Takes the lease, unless another holder has it.
 ///     fn take(&mut self, lease: Lease<'_>) -> bool {
 ///         let now = Instant::now();
 ///         let other = |(holder, until): &(String, Instant)| holder != lease.holder && *until > now;
@@ -110,7 +112,7 @@ use crate::transport::BoxFuture;
 ///     }
 /// }
 ///
-/// // Rows that have expired are left to a job that deletes them.
+/// // Expired rows are deleted by a separate job.
 /// impl JournalStore for Tables {
 ///     fn open<'a>(
 ///         &'a self,
@@ -124,7 +126,7 @@ use crate::transport::BoxFuture;
 ///             let known = from.saturating_sub(row.first) as usize;
 ///             let mut opened = OpenedJournal::new(row.next());
 ///             opened.entries = row.entries.iter().skip(known).cloned().collect();
-///             opened.answer = row.answer.clone();
+///             opened.response = row.response.clone();
 ///             opened.acquired = row.take(lease);
 ///             Ok(opened)
 ///         })
@@ -139,18 +141,18 @@ use crate::transport::BoxFuture;
 ///             let mut rows = self.rows.lock().map_err(|_| StoreError::new("poisoned"))?;
 ///             let row = rows.entry(key.id.to_owned()).or_default();
 ///             if entry.position != row.next() {
-///                 return Ok(AppendOutcome::Taken);
+///                 return Ok(AppendOutcome::Conflict);
 ///             }
 ///             if entry.truncate {
 ///                 row.first = entry.position;
 ///                 row.entries.clear();
 ///             }
 ///             row.entries.push(entry.value);
-///             if let Some(answer) = entry.answer {
-///                 row.respond = Some(respond);
+///             if let Some(response) = entry.response {
+///                 row.response = Some(response);
 ///                 row.lease = None;
 ///             }
-///             Ok(AppendOutcome::Done)
+///             Ok(AppendOutcome::Appended)
 ///         })
 ///     }
 ///
@@ -192,19 +194,20 @@ use crate::transport::BoxFuture;
 ///
 /// let hour = Duration::from_secs(3600);
 /// let entry = NewEntry::new(0, "a seat is booked", hour);
-/// assert_eq!(store.append(key, entry.clone()).await?, AppendOutcome::Done);
-/// assert_eq!(store.append(key, entry).await?, AppendOutcome::Taken);
+/// assert_eq!(store.append(key, entry.clone()).await?, AppendOutcome::Appended);
+/// assert_eq!(store.append(key, entry).await?, AppendOutcome::Conflict);
 /// # Ok(())
 /// # }
 /// ```
 pub trait JournalStore: Send + Sync + 'static {
-    /// Reads the entries from position `from` on, and takes the lease if nobody
-    /// else has it. A journal without entries is as good as one that is not
-    /// there.
+    /// Reads the entries from position `from` on, and acquires the lease if no
+    /// one else has it. A journal without entries is equivalent to one that
+    /// does not exist.
     ///
     /// # Errors
     ///
-    /// If the store failed. The lease may be taken or not.
+    /// Returns an error if the store failed. The lease may or may not be
+    /// acquired.
     fn open<'a>(
         &'a self,
         key: ConversationKey<'a>,
@@ -212,97 +215,100 @@ pub trait JournalStore: Send + Sync + 'static {
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>>;
 
-    /// Appends an entry, if its position is the one after the last entry; 0
-    /// where there is none. Of all who append at one position, on all nodes,
-    /// exactly one is told that it is done.
+    /// Appends an entry if its position is the one after the last entry, or 0
+    /// if there is none. Of all writers that append at one position, on all
+    /// nodes, exactly one gets [`AppendOutcome::Appended`].
     ///
     /// # Errors
     ///
-    /// If the store is full or failed. The entry may be there or not.
+    /// Returns an error if the store is full or failed. The entry may or may
+    /// not be written.
     fn append<'a>(
         &'a self,
         key: ConversationKey<'a>,
         entry: NewEntry,
     ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>>;
 
-    /// Makes a lease last for its duration from now on, if it is still the
-    /// holder's: nobody else took it, and it was not given back.
+    /// Extends a lease by its duration from now, if its holder still has it: no
+    /// one else acquired it, and it was not released.
     ///
     /// # Errors
     ///
-    /// If the store failed. The holder goes on, and tries again.
+    /// Returns an error if the store failed. The holder continues and tries
+    /// again.
     fn renew<'a>(
         &'a self,
         key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Gives a lease back, if it is the holder's.
+    /// Releases a lease, if its holder has it.
     ///
     /// # Errors
     ///
-    /// If the store failed. The lease ends by itself.
+    /// Returns an error if the store failed. The lease expires by itself.
     fn release<'a>(
         &'a self,
         key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Returns when there is something new in the journal since this was called,
-    /// or its lease may be free: sooner than it would be seen otherwise, if the
-    /// store can tell. It may return for no reason, and need not return at all.
+    /// Returns when the journal has changed since this was called, or its lease
+    /// may be free, if the store can notify sooner than polling would. It may
+    /// return spuriously, and need not return at all.
     fn wait_for_change<'a>(&'a self, key: ConversationKey<'a>) -> BoxFuture<'a, ()> {
         let _ = key;
         Box::pin(pending())
     }
 
-    /// A name of this store that no other has, if what it keeps is gone when
-    /// the process ends. Then no state is believed that was handed out with
-    /// another store, and entries are not sealed.
+    /// Returns a unique id of this store if its contents are lost when the
+    /// process ends. Then states issued with another store are rejected, and
+    /// entries are not sealed.
     ///
-    /// None for stores that outlive the process, which all nodes share.
+    /// Returns `None` for stores that outlive the process and are shared by all
+    /// nodes.
     fn instance_id(&self) -> Option<&str> {
         None
     }
 }
 
-/// Who wants to be the only one to write a journal, and for how long.
+/// A request for the exclusive right to write a journal for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease<'a> {
     /// The writer; 32 random characters of `0-9` and `a-f`.
     pub holder: &'a str,
-    /// How long it has the lease, unless it renews it.
+    /// How long the lease lasts unless renewed.
     pub duration: Duration,
 }
 
 impl<'a> Lease<'a> {
-    /// A lease, for tests of stores.
+    /// Creates a lease, for tests of stores.
     #[must_use]
     pub fn new(holder: &'a str, duration: Duration) -> Self {
         Self { holder, duration }
     }
 }
 
-/// What is to be appended to a journal.
+/// An entry to append to a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewEntry {
-    /// Where it belongs.
+    /// Its position.
     pub position: u64,
-    /// What it says.
+    /// Its contents.
     pub value: Bytes,
     /// Whether all entries before it may be dropped.
     pub truncate: bool,
-    /// With the last entry, what the client was answered. It is kept beside
-    /// the entries, and may be dropped. The lease ends with it.
+    /// With the last entry, the response sent to the client. It is stored
+    /// beside the entries and may be dropped. The lease ends with it.
     pub response: Option<Bytes>,
-    /// How long the journal is to be kept, from now on.
+    /// How long to keep the journal from now on.
     pub ttl: Duration,
 }
 
 impl NewEntry {
-    /// An entry among others.
+    /// Creates an entry without a response.
     #[must_use]
     pub fn new(position: u64, value: impl Into<Bytes>, ttl: Duration) -> Self {
         Self {
@@ -315,23 +321,22 @@ impl NewEntry {
     }
 }
 
-/// What is in a journal.
+/// The contents of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenedJournal {
     /// The position after the last entry.
     pub next_position: u64,
-    /// The entries from the position on that was asked for, as far as they are
-    /// kept.
+    /// The entries from the requested position on, as far as they are kept.
     pub entries: Vec<Bytes>,
-    /// The answer that came with the last entry, if it is still kept.
+    /// The response stored with the last entry, if it is still kept.
     pub response: Option<Bytes>,
-    /// Whether the lease is the caller's now.
+    /// Whether the caller now has the lease.
     pub acquired: bool,
 }
 
 impl OpenedJournal {
-    /// A journal whose next entry has this position.
+    /// Creates an empty result with this next position.
     #[must_use]
     pub fn new(next: u64) -> Self {
         Self {
@@ -341,12 +346,12 @@ impl OpenedJournal {
     }
 }
 
-/// What came of an attempt to append.
+/// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendOutcome {
-    /// The entry is there.
+    /// The entry was written.
     Appended,
-    /// There is another one, or the journal does not reach this far.
+    /// The position is taken, or is beyond the end of the journal.
     Conflict,
 }
 

@@ -1,26 +1,26 @@
-//! Two stores that the nodes of a server may share.
+//! Stores that the nodes of a server may share.
 //!
-//! A server on a stateless wire keeps nothing between requests, with two
-//! exceptions. What has happened in a conversation since its state was last
-//! handed out is written to a [`JournalStore`], so that nothing happens twice.
-//! State that is too large to travel through the client waits in a
-//! [`StateStore`].
+//! In the stateless era a server keeps nothing between requests, with two
+//! exceptions. Events of a conversation since its state was last issued are
+//! written to a [`JournalStore`], so nothing happens twice. State that is too
+//! large to send through the client is saved in a [`StateStore`].
 //!
-//! [`MemoryJournals`] and [`MemoryState`] serve a single process. A fleet
-//! implements the traits over a database that all its nodes reach.
+//! [`MemoryJournalStore`] and [`MemoryStateStore`] serve a single process. For
+//! multiple nodes, implement the traits with a database that all nodes reach.
 //!
 //! # Keys and values
 //!
-//! Every operation names a [`Key`]. Its `id` is made of the characters `0-9`,
-//! `a-f` and `/`, and has at most 65 of them. Its `account` is 32 characters of
-//! `0-9` and `a-f`, or empty; it says on whose behalf something is kept, so
-//! that a store can bound what one caller may hold.
+//! Every operation takes a [`ConversationKey`]. Its `id` consists of the
+//! characters `0-9`, `a-f` and `/`, at most 65 of them. Its `account` is 32
+//! characters of `0-9` and `a-f`, or empty; it identifies the caller, so a
+//! store can limit each caller's share.
 //!
 //! Values are sealed with the server's
-//! [`Keyring`](crate::server::seal::Keyring): a store holds nothing that it
-//! could read, and what it alters is refused. Only a store that [says](JournalStore::instance)
-//! that it is gone with the process is given them as they are. They are bytes, not text. A value
-//! has some hundred bytes, and whatever steps return, or answers hold, on top.
+//! [`SealKeys`](crate::server::seal::SealKeys): a store cannot read them, and
+//! altered values are rejected. Only a store with an
+//! [`instance_id`](JournalStore::instance_id), whose contents are lost with the
+//! process, receives them unsealed. They are bytes, not text. A value has a few
+//! hundred bytes plus the results of steps or the response.
 
 mod error;
 mod journal;

@@ -1,4 +1,4 @@
-//! Where state waits that is too large to travel.
+//! Stores for state that is too large to send through the client.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,35 +7,34 @@ use bytes::Bytes;
 use super::{ConversationKey, StoreError};
 use crate::transport::BoxFuture;
 
-/// Keeps state under a key, while the key travels through the client.
+/// Stores state under a key, while only the key is sent through the client.
 ///
 /// A key is never used for two different states: a client may repeat an earlier
-/// round, and must find the state of that round. Loading therefore does not
-/// remove anything either. A state that is put off is saved once, and loaded
-/// once for each time that it comes back.
+/// round and must get the state of that round. For the same reason, loading
+/// does not remove anything. The state of a suspended conversation is saved
+/// once, and loaded each time the client sends its key.
 ///
-/// # At expiry
+/// # Expiry
 ///
-/// A state is kept for its `ttl`. After that, or if the store lost it, it is
-/// not there, and the conversation that it belongs to cannot go on; nothing
-/// worse happens. The `ttl` should be that of the conversation. A store that
-/// is full answers with an error rather than ending someone else's
-/// conversation.
+/// A state is kept for its `ttl`. After that, or if the store lost it, the
+/// conversation cannot continue; nothing worse happens. The `ttl` is that of
+/// the conversation. A store that is full returns an error instead of dropping
+/// another conversation's state.
 ///
 /// # After a crash
 ///
-/// A state that was saved, and whose key never reached the client, stays
-/// until it expires. Nobody else cleans up.
+/// A state that was saved but whose key never reached the client stays until it
+/// expires. Nothing else removes it.
 ///
-/// # What a fleet needs
+/// # Requirements for multiple nodes
 ///
-/// One store for all nodes, in which a node finds what another has just saved:
-/// the next request may follow at once and go anywhere. A replica that lags
-/// behind is not good enough to read from. Unlike journals, states may be lost
-/// with a node of the store, if some broken conversations are acceptable.
+/// One store for all nodes, in which a node can read what another has just
+/// saved: the next request may follow at once and reach any node. Do not read
+/// from a replica that lags behind. Unlike journals, states may be lost with a
+/// node of the store, if some broken conversations are acceptable.
 ///
-/// What is saved is sealed, and larger than what travels: 32 KiB at least, unless
-/// the server says otherwise.
+/// Saved states are sealed and larger than those sent through the client: at
+/// least 32 KiB, unless the server is configured otherwise.
 ///
 /// # Example
 ///
@@ -52,7 +51,7 @@ use crate::transport::BoxFuture;
 /// };
 /// use bytes::Bytes;
 ///
-/// /// In place of a table in a database.
+/// /// Stands in for a table in a database.
 /// #[derive(Default)]
 /// struct Table(Mutex<HashMap<String, (Bytes, Instant)>>);
 ///
@@ -88,12 +87,13 @@ use crate::transport::BoxFuture;
 /// # }
 /// ```
 pub trait StateStore: Send + Sync + 'static {
-    /// Keeps `state` under `key`, in place of what is there, for at least
+    /// Saves `state` under `key`, replacing any previous value, for at least
     /// `ttl` from now.
     ///
     /// # Errors
     ///
-    /// If the store is full or failed. The state may be there or not.
+    /// Returns an error if the store is full or failed. The state may or may
+    /// not be saved.
     fn save<'a>(
         &'a self,
         key: ConversationKey<'a>,
@@ -101,12 +101,12 @@ pub trait StateStore: Send + Sync + 'static {
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// What was saved under `key`; `None` if there is nothing, or nothing
-    /// any more.
+    /// Returns the state saved under `key`, or `None` if there is none or it
+    /// has expired.
     ///
     /// # Errors
     ///
-    /// If the store failed, and nobody knows.
+    /// Returns an error if the store failed.
     fn load<'a>(
         &'a self,
         key: ConversationKey<'a>,

@@ -9,8 +9,8 @@ fn check_weak(made: Result<SealKeys, WeakSecretError>, message: &str) {
 
 #[test]
 fn short_secrets_are_refused() {
-    let empty = "a secret needs 32 bytes or more, not 0";
-    let short = "a secret needs 32 bytes or more, not 31";
+    let empty = "the secret has 0 bytes, but at least 32 are required";
+    let short = "the secret has 31 bytes, but at least 32 are required";
     check_weak(SealKeys::from_secret(b""), empty);
     check_weak(SealKeys::from_secret(&[1; 31]), short);
     check_weak(SealKeys::random().accept_secret(b""), empty);

@@ -399,7 +399,7 @@ async fn a_full_store_refuses_entries_and_forgets_none() {
     store.append(key("a"), entry(0, "1")).await.unwrap();
     store.append(key("b"), entry(0, "2")).await.unwrap();
     let full = store.append(key("c"), entry(0, "3")).await.unwrap_err();
-    let message = "this caller has its share of the store in memory in use";
+    let message = "the in-memory store is full: this caller has reached its quota";
     assert_eq!(full.to_string(), message);
     for (id, value) in [("a", "1"), ("b", "2")] {
         let opened = store.open(key(id), 0, lease("x")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Journals in memory.
+//! In-memory journals.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,29 +22,29 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A [`JournalStore`] for a server that is a single process.
+/// A [`JournalStore`] for a server with a single process.
 ///
-/// It is bounded: 262,144 journals of 64 MiB in all, and 64 MiB of answers,
-/// unless set otherwise. One account may have an eighth of that; callers without
-/// a name have one account together, which may have half. What has expired makes room; when nothing
-/// has, entries are refused, and the oldest answers are dropped. What a step
-/// returns is a part of an entry: if that has no room, the step has happened and
-/// its outcome is unknown. A restart forgets everything, and with it the states
-/// that were handed out.
+/// It is bounded: by default 262,144 journals of 64 MiB in total, and 64 MiB of
+/// responses. One account may use an eighth of that; callers without a
+/// principal share one account, which may use half. Expired entries make room;
+/// if there are none, new entries are rejected and the oldest responses are
+/// dropped. The result of a step is part of an entry: if that does not fit, the
+/// step has happened and its outcome is unknown. A restart loses everything,
+/// including the validity of states already issued.
 pub struct MemoryJournalStore {
     instance_id: String,
     journals: Mutex<Journals>,
 }
 
 impl MemoryJournalStore {
-    /// A store of the usual size.
+    /// Creates a store with the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limits(262_144, 64 * MIB, 64 * MIB)
     }
 
-    /// A store for this many journals, this many bytes of entries, and this
-    /// many bytes of answers.
+    /// Creates a store with limits on the number of journals, the bytes of
+    /// entries and the bytes of responses.
     #[must_use]
     pub fn with_limits(max_journals: usize, max_bytes: usize, max_response_bytes: usize) -> Self {
         let name: [u8; 16] = random_bytes();
@@ -68,13 +68,13 @@ impl MemoryJournalStore {
 
 struct Journals {
     journals: HashMap<Arc<str>, Journal>,
-    /// The ids by expiry. The number keeps equal times apart.
+    /// The ids by expiry. The number makes keys unique.
     expiries: BTreeMap<Expiry, Arc<str>>,
-    /// The ids of those that have an answer, by account and age.
+    /// The ids of journals with a response, by account and age.
     responses: BTreeMap<(Box<str>, u64), Arc<str>>,
     quota: Quota,
     response_quota: Quota,
-    /// A number that no other has, and that grows.
+    /// A unique, increasing number.
     counter: u64,
 }
 
@@ -82,12 +82,12 @@ type Expiry = (Instant, u64);
 
 struct Journal {
     account: Box<str>,
-    /// The position of the first entry that is kept.
+    /// The position of the first entry kept.
     first_position: u64,
     entries: Vec<Bytes>,
-    /// How many bytes the entries have.
+    /// The total bytes of the entries.
     bytes: usize,
-    /// The answer, and its number among the answers of its account.
+    /// The response, and its number in its account.
     response: Option<(Bytes, u64)>,
     lease: Option<(Box<str>, Instant)>,
     expiry: Expiry,
@@ -99,9 +99,9 @@ impl Journal {
         self.first_position + self.entries.len() as u64
     }
 
-    /// What it takes of the quota: its id and its entries. One that has
-    /// nothing but a lease takes nothing: there are no more of them than rounds
-    /// under way, and nobody may be kept from a lease by what others hold.
+    /// Returns its size for the quota: its id and its entries. A journal with
+    /// only a lease counts nothing: there are at most as many as running
+    /// rounds, and no quota may prevent a lease.
     fn size(&self, id: &str) -> Amount {
         if self.entries.is_empty() {
             return Amount::NONE;
@@ -176,7 +176,7 @@ impl JournalStore for MemoryJournalStore {
             return Box::pin(async {});
         };
         let notify = Arc::clone(journal.change_notify.get_or_insert_default());
-        // From here on, though nobody polls it yet.
+        // Registers now, before the first poll.
         Box::pin(notify.notified_owned())
     }
 
@@ -209,7 +209,7 @@ impl Journals {
         opened
     }
 
-    /// Takes the lease, or makes it longer. Says whether it is the caller's.
+    /// Acquires or extends the lease. Returns whether the caller has it.
     fn acquire(&mut self, key: ConversationKey<'_>, lease: Lease<'_>, now: Instant) -> bool {
         self.drop_expired(key.id, now);
         let expires_at = now + lease.duration.min(MAX_TTL);
@@ -253,15 +253,15 @@ impl Journals {
         Ok(AppendOutcome::Appended)
     }
 
-    /// Writes an entry at the end, if there is room for it.
+    /// Appends an entry if it fits.
     fn write(
         &mut self,
         key: ConversationKey<'_>,
         entry: &NewEntry,
         now: Instant,
     ) -> Result<(), StoreError> {
-        // A copy: the given bytes may be a small part of a large frame, all of
-        // which would stay in memory.
+        // Copied: the bytes may be a small slice of a large frame, which would
+        // stay in memory.
         let value = Bytes::copy_from_slice(&entry.value);
         let Some(journal) = self.journals.get(key.id) else {
             return Err(StoreError::new("the journal has expired"));
@@ -292,7 +292,7 @@ impl Journals {
         Ok(())
     }
 
-    /// Keeps an answer, if there is room once older ones are gone.
+    /// Stores a response if it fits once older ones are dropped.
     fn store_response(&mut self, key: ConversationKey<'_>, response: &Bytes) {
         self.remove_response(key.id);
         let size = Amount::one(response.len());
@@ -321,8 +321,8 @@ impl Journals {
         }
     }
 
-    /// Drops the oldest answer of the account. Where it has none, others have
-    /// them all, each within its share, and this one does without.
+    /// Drops the oldest response of the account. If it has none, the others are
+    /// within their shares, and this response is not stored.
     fn evict_response(&mut self, account: &str) -> bool {
         let range = (account.into(), 0)..=(account.into(), u64::MAX);
         let Some((response_key, id)) = self.responses.range(range).next() else {
@@ -365,9 +365,9 @@ impl Journals {
     }
 }
 
-/// What goes by the clock.
+/// Expiry.
 impl Journals {
-    /// A journal without entries, for as long as somebody has its lease.
+    /// Inserts a journal without entries, for the duration of its lease.
     fn insert(&mut self, key: ConversationKey<'_>, expires_at: Instant, now: Instant) {
         for _ in 0..MAX_SWEPT_PER_WRITE {
             self.drop_first_expired(now);
@@ -388,7 +388,7 @@ impl Journals {
         self.journals.insert(id, journal);
     }
 
-    /// Keeps a journal until then, if that is later than now.
+    /// Extends the expiry of a journal, if that is later.
     fn extend_expiry(&mut self, id: &str, expires_at: Instant) {
         let Some(journal) = self.journals.get_mut(id) else {
             return;
@@ -403,7 +403,7 @@ impl Journals {
         }
     }
 
-    /// Drops this one if it has expired.
+    /// Drops this journal if it has expired.
     fn drop_expired(&mut self, id: &str, now: Instant) {
         let journal = self.journals.get(id);
         if journal.is_some_and(|journal| journal.expiry.0 <= now) {
@@ -411,7 +411,7 @@ impl Journals {
         }
     }
 
-    /// Drops the one that expired first. Says whether there was one.
+    /// Drops the journal that expired first. Returns whether there was one.
     fn drop_first_expired(&mut self, now: Instant) -> bool {
         let expired = match self.expiries.first_key_value() {
             Some(((expires_at, _), id)) if *expires_at <= now => Arc::clone(id),
@@ -439,7 +439,7 @@ impl Default for MemoryJournalStore {
     }
 }
 
-/// Shows how full it is, and no contents.
+/// Shows the usage, not the contents.
 impl fmt::Debug for MemoryJournalStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let journals = self.lock();

@@ -1,9 +1,9 @@
-//! Both stores in the memory of one process.
+//! In-memory stores for a single process.
 //!
-//! What they keep is bounded, in all and for each account: [`quota`] counts.
-//! There is no timer. Each write drops a few things that have expired, and as
-//! many more as it needs room, so that all writes together cost what the
-//! entries cost, and none of them waits for a sweep of everything.
+//! They are bounded, in total and per account; see [`quota`]. There is no
+//! timer. Each write drops a few expired items, and as many more as it needs
+//! room for. So the cost of expiry is spread over the writes, and no write
+//! waits for a full sweep.
 
 mod journals;
 mod quota;
@@ -16,10 +16,10 @@ pub use states::MemoryStateStore;
 
 const MIB: usize = 1024 * 1024;
 
-/// How many things that have expired a write drops even if it has room. More
-/// than it adds, so that they become fewer.
+/// How many expired items a write drops even if there is room. More than it
+/// adds, so they become fewer.
 const MAX_SWEPT_PER_WRITE: usize = 4;
 
-/// In place of any time that is longer. A point in time has an end of its own
-/// on some systems, and this is before it.
+/// Replaces any longer duration. On some systems, `Instant` has a limit, which
+/// this stays below.
 const MAX_TTL: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);

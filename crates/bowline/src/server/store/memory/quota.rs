@@ -1,29 +1,29 @@
-//! How much is kept, and for whom.
+//! Quotas of the in-memory stores.
 
 use std::{collections::HashMap, fmt};
 
 use super::super::StoreError;
 
-/// What is kept, against what may be kept: by all together, and by one account.
+/// The usage and limits of the store and of each account.
 pub(super) struct Quota {
     max: Amount,
     used: Amount,
     by_account: HashMap<Box<str>, Amount>,
 }
 
-/// So many things, with so many bytes.
+/// A number of items and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) entries: usize,
     pub(super) bytes: usize,
 }
 
-/// Why there is no room.
+/// The quota that is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuotaExceeded {
-    /// The account has as much as it may.
+    /// The account's.
     Account,
-    /// All have, together.
+    /// The total.
     Total,
 }
 
@@ -40,8 +40,8 @@ impl Quota {
         }
     }
 
-    /// Whether there is room for `new` in place of `old`. What takes no more
-    /// room than before always has it.
+    /// Checks that `new` fits in place of `old`. It always does if it is not
+    /// larger.
     pub(super) fn check(
         &self,
         account: &str,
@@ -65,13 +65,14 @@ impl Quota {
         Ok(())
     }
 
-    /// Whether the account may have this at all.
+    /// Returns whether the account may hold this at all.
     pub(super) fn allows(&self, account: &str, new: Amount) -> bool {
         new.fits_in(self.account_limit(account))
     }
 
-    /// What one account may have. Callers without a name share one, which may
-    /// have more; but never all, so that they shut nobody out who has a name.
+    /// Returns the limit of an account. Callers without a principal share one
+    /// with a larger limit, but never all of it, so they cannot shut out the
+    /// others.
     fn account_limit(&self, account: &str) -> Amount {
         let divisor = if account.is_empty() { 2 } else { 8 };
         Amount {
@@ -131,13 +132,15 @@ impl Amount {
 impl From<QuotaExceeded> for StoreError {
     fn from(exceeded: QuotaExceeded) -> Self {
         Self::new(match exceeded {
-            QuotaExceeded::Account => "this caller has its share of the store in memory in use",
-            QuotaExceeded::Total => "the store in memory is full of what has not expired",
+            QuotaExceeded::Account => {
+                "the in-memory store is full: this caller has reached its quota"
+            }
+            QuotaExceeded::Total => "the in-memory store is full: no entry has expired",
         })
     }
 }
 
-/// Shows how full it is.
+/// Shows the usage.
 impl fmt::Debug for Quota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Quota")

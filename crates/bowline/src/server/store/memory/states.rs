@@ -1,4 +1,4 @@
-//! States in memory.
+//! In-memory states.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,22 +20,23 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A [`StateStore`] for a server that is a single process.
+/// A [`StateStore`] for a server with a single process.
 ///
-/// It is bounded: 4096 states of 128 MiB in all, unless set otherwise. One
-/// account may have an eighth of that; callers without a name have one account
-/// together, which may have half. What has expired makes room; when nothing
-/// has, states are refused. A restart forgets everything.
+/// It is bounded: by default 4096 states of 128 MiB in total. One account may
+/// use an eighth of that; callers without a principal share one account, which
+/// may use half. Expired states make room; if there are none, new states are
+/// rejected. A restart loses everything.
 pub struct MemoryStateStore(Mutex<States>);
 
 impl MemoryStateStore {
-    /// A store of the usual size.
+    /// Creates a store with the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limits(4096, 128 * MIB)
     }
 
-    /// A store for this many states, and this many bytes of ids and states.
+    /// Creates a store with limits on the number of states, and the bytes of
+    /// ids and states.
     #[must_use]
     pub fn with_limits(max_entries: usize, max_bytes: usize) -> Self {
         Self(Mutex::new(States::new(max_entries, max_bytes)))
@@ -64,10 +65,10 @@ impl StateStore for MemoryStateStore {
     }
 }
 
-/// A bounded map whose entries expire. Nothing that is alive is ever dropped.
+/// A bounded map whose entries expire. Unexpired entries are never dropped.
 struct States {
     entries: HashMap<Arc<str>, Entry>,
-    /// The ids by expiry. The number keeps equal times apart.
+    /// The ids by expiry. The number makes keys unique.
     expiries: BTreeMap<Expiry, Arc<str>>,
     counter: u64,
     quota: Quota,
@@ -91,13 +92,13 @@ impl States {
         }
     }
 
-    /// What is there, if it has not expired.
+    /// Returns the value, if it has not expired.
     fn get(&self, id: &str, now: Instant) -> Option<Bytes> {
         let entry = self.entries.get(id)?;
         (entry.expiry.0 > now).then(|| entry.value.clone())
     }
 
-    /// Puts a value there. If it has no room, what was there stays.
+    /// Inserts a value. If it does not fit, the previous one stays.
     fn put(
         &mut self,
         key: ConversationKey<'_>,
@@ -126,8 +127,8 @@ impl States {
         self.expiries.insert(expiry, Arc::clone(&id));
         let entry = Entry {
             account: key.account.into(),
-            // A copy: the given bytes may be a small part of a large frame,
-            // all of which would stay in memory.
+            // Copied: the bytes may be a small slice of a large frame, which
+            // would stay in memory.
             value: Bytes::copy_from_slice(value),
             expiry,
         };
@@ -135,7 +136,7 @@ impl States {
         Ok(())
     }
 
-    /// Drops the entry that expired first. Says whether there was one.
+    /// Drops the entry that expired first. Returns whether there was one.
     fn drop_expired(&mut self, now: Instant) -> bool {
         let expired = match self.expiries.first_key_value() {
             Some(((expires_at, _), id)) if *expires_at <= now => Arc::clone(id),
@@ -159,7 +160,7 @@ impl Default for MemoryStateStore {
     }
 }
 
-/// Shows how full it is, and no contents.
+/// Shows the usage, not the contents.
 impl fmt::Debug for MemoryStateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = lock(&self.0);
@@ -175,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    // What callers without a name may have: half of all.
+    // The limit for callers without a principal: half of the total.
     const MAX_ENTRIES: usize = 5;
     const MAX_BYTES: usize = 60;
 
@@ -183,7 +184,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// What a states should do, done the slow way.
+    /// The reference model of `States`, simple and slow.
     #[derive(Default)]
     struct Model(BTreeMap<String, (Vec<u8>, Instant)>);
 
