@@ -1,4 +1,4 @@
-//! A handler's way back to the client of a connection.
+//! The channel from a handler to the client of a connection.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::proto::{
     server::{CallOptions, Failure, Outcome, RequestKey},
 };
 
-/// The line to the client that made one request.
+/// The channel to the client that sent one request.
 pub(crate) struct ConnectionChannel {
     pub(super) shared: Arc<SharedConnection>,
     pub(super) request: RequestKey,

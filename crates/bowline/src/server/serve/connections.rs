@@ -1,4 +1,4 @@
-//! The connections of a server, and their common end.
+//! The connections of a server and their shutdown.
 
 use std::{
     panic::resume_unwind,
@@ -13,7 +13,8 @@ use crate::{
     transport::Link,
 };
 
-/// The connections of a server, or of a part of it that can end by itself.
+/// The connections of a server, or of a part of it that can shut down
+/// separately.
 #[derive(Default)]
 pub(crate) struct Connections {
     open: Mutex<Vec<Weak<SharedConnection>>>,
@@ -22,7 +23,7 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Serves one client until its link is gone.
+    /// Serves one client until its link is down.
     pub(crate) async fn serve(
         &self,
         handler: Arc<dyn RequestHandler>,
@@ -34,8 +35,8 @@ impl Connections {
         let shared = SharedConnection::new(Connection::new(config), link, serving, principal);
         self.register(&shared);
         let serving = ServeGuard(Arc::clone(&shared), Arc::clone(&handler));
-        // In a task of its own: `block_on`, where this is likely to be awaited,
-        // runs on a thread that has to be woken for each frame.
+        // On its own task: `block_on`, which likely awaits this, runs on a
+        // thread that has to be woken for each frame.
         let ended = tokio::spawn(Driver::new(shared, handler)).await;
         drop(serving);
         if let Err(error) = ended
@@ -45,8 +46,8 @@ impl Connections {
         }
     }
 
-    /// Counts a connection among those that are open, for as long as it is
-    /// held elsewhere. One that comes after the end was called for ends, too.
+    /// Registers a connection that is driven elsewhere, as long as it is alive.
+    /// If shutdown has begun, it is stopped too.
     pub(crate) fn register(&self, shared: &Arc<SharedConnection>) {
         add(&self.open, shared);
         if let Some(timeout) = self.stopping.remaining() {
@@ -54,7 +55,8 @@ impl Connections {
         }
     }
 
-    /// A part, which can end by itself and ends with the whole.
+    /// Creates a part that can shut down separately, and shuts down with the
+    /// whole.
     #[cfg(feature = "http-server")]
     pub(crate) fn child(&self) -> Arc<Self> {
         let child = Arc::new(Self::default());
@@ -65,19 +67,20 @@ impl Connections {
         child
     }
 
-    /// Whether the end was called for.
+    /// Returns the shutdown signal.
     pub(crate) fn stopping(&self) -> &ShutdownSignal {
         &self.stopping
     }
 
-    /// Does something to every connection that is open.
+    /// Applies a function to every open connection.
     pub(crate) fn for_each(&self, mut action: impl FnMut(&Arc<SharedConnection>)) {
         self.for_each_dyn(&mut action);
     }
 
-    /// Ends all connections, when their calls are done or the grace is over.
+    /// Closes all connections when their calls are done or the timeout has
+    /// passed.
     pub(crate) fn stop(&self, timeout: Duration) {
-        // First: whoever registers from here on sees it.
+        // First: connections registered from here on see it.
         self.stopping.begin(timeout);
         upgrade_all(&self.open)
             .iter()
@@ -95,8 +98,8 @@ impl Connections {
     }
 }
 
-/// A client that is being served. Dropping it gives that up, and everything
-/// that was started for it.
+/// A client being served. Dropping it stops serving, and cancels everything
+/// started for it.
 struct ServeGuard(Arc<SharedConnection>, Arc<dyn RequestHandler>);
 
 impl Drop for ServeGuard {
@@ -111,7 +114,7 @@ fn stop(connection: &SharedConnection, timeout: Duration) {
 
 fn add<T>(list: &Mutex<Vec<Weak<T>>>, item: &Arc<T>) {
     let mut list = lock(list);
-    // Now and then: not all of them for each one that is added.
+    // Only when the list is full, not for every insertion.
     if list.len() == list.capacity() {
         list.retain(|item| item.strong_count() > 0);
     }

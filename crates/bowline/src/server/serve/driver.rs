@@ -19,17 +19,17 @@ use crate::{
     transport::{ConnectionErrorKind, LinkEvent},
 };
 
-/// How many frames are taken in before what they led to is written, and others
-/// get their turn. Many, and the client waits for all answers while we work,
-/// and we wait while it works; few, and each pays for a write alone.
+/// How many frames are processed before their results are written and other
+/// tasks run. With more, the client waits for all responses while we work, and
+/// we wait while it works; with fewer, each write is more expensive.
 const MAX_FRAMES_PER_POLL: usize = 12;
 
-/// Serves one client; ready when the link is gone.
+/// A future that serves one client; ready when the link is down.
 pub(super) struct Driver {
     shared: Arc<SharedConnection>,
     handler: Arc<dyn RequestHandler>,
     timer: Pin<Box<Sleep>>,
-    /// Runs from the end on.
+    /// Set when shutdown begins.
     shutdown_timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -44,10 +44,10 @@ impl Driver {
         }
     }
 
-    /// Takes in what has arrived. Says whether there may be more.
+    /// Processes the frames received. Returns whether there may be more.
     fn read(&self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
         for _ in 0..MAX_FRAMES_PER_POLL {
-            // A client that does not read is not read from either.
+            // Does not read from a client that does not read.
             if inner.input_closed || !inner.machine.is_receiving() || !inner.is_flushed() {
                 return false;
             }
@@ -65,7 +65,7 @@ impl Driver {
                         .handle(now, Input::OversizedFrame { size, prefix });
                 }
                 LinkEvent::SendFailed { .. } => {}
-                // It has nothing more to say, and may still listen.
+                // The client sends no more, but may still read.
                 LinkEvent::Down(cause) if *cause.kind() == ConnectionErrorKind::Eof => {
                     inner.close_input();
                     inner
@@ -79,8 +79,8 @@ impl Driver {
         true
     }
 
-    /// The end has come, but the client does not read what was said to it.
-    /// Says whether that has been waited for long enough.
+    /// The connection has ended, but the client does not read the last frames.
+    /// Returns whether that has lasted too long.
     fn shutdown_timed_out(&mut self, cx: &mut Context<'_>) -> bool {
         let timer = self.shutdown_timer.get_or_insert_with(|| {
             Box::pin(tokio::time::sleep(
@@ -90,7 +90,7 @@ impl Driver {
         timer.as_mut().poll(cx).is_ready()
     }
 
-    /// Sets the timer. Says whether it has run out already.
+    /// Sets the timer. Returns whether it has already expired.
     fn poll_timer(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
         let Some(deadline) = inner.deadline else {
             return false;
@@ -123,7 +123,7 @@ impl Future for Driver {
                 none => *none = Some(cx.waker().clone()),
             }
             shared.flush_backlog(&mut inner, now);
-            // Nothing is read before all that was is looked at.
+            // Nothing more is read until all deferred requests are dispatched.
             let has_deferred = inner.requests.has_deferred();
             has_deferred || this.read(&mut inner, now, cx)
         };
@@ -153,7 +153,7 @@ impl Future for Driver {
     }
 }
 
-/// The runtime ends, or serving has ended.
+/// Stops serving when the runtime shuts down or serving has ended.
 impl Drop for Driver {
     fn drop(&mut self) {
         self.shared.stop_serving(&self.handler);

@@ -1,26 +1,26 @@
-//! Where a machine's frames go, if not over a link.
+//! The destination of a machine's frames without a link.
 
 use bytes::Bytes;
 
 use crate::proto::server::RequestKey;
 
-/// Takes what a machine says, frame by frame, and finds its way.
+/// Receives a machine's frames and routes them.
 pub(crate) trait FrameSink: Send {
-    /// A frame, the request that it is about, and whether it is an answer.
+    /// Sends a frame, with the request it belongs to and whether it is a
+    /// response.
     fn send(&mut self, request: Option<RequestKey>, is_response: bool, frame: Bytes);
 
-    /// Whether so much waits to be sent about a request that what can be left
-    /// out should be.
+    /// Returns whether so much is queued for a request that optional messages
+    /// should be dropped.
     fn is_backlogged(&self, _request: RequestKey) -> bool {
         false
     }
 
-    /// Nobody waits for the answer to a request any more; nothing about it
-    /// follows.
+    /// Notifies that a request was cancelled; no frames for it follow.
     fn cancelled(&mut self, _request: RequestKey) {}
 
-    /// Closes what carries the frames about a request, so that its client
-    /// comes back for the rest. Says whether that can be done.
+    /// Closes the connection that carries the frames for a request, so its
+    /// client resumes. Returns whether that is possible.
     fn release_connection(&mut self, _request: RequestKey) -> bool {
         false
     }

@@ -9,31 +9,31 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// How many notifications may wait for the author. A client that sends them
+/// How many notifications may wait for their handler. A client that sends them
 /// faster must not fill the memory.
 const MAX_QUEUED_NOTIFICATIONS: usize = 256;
-/// How many bytes they may bring together, unless it is one alone.
+/// How many bytes they may have in total, unless there is only one.
 const MAX_QUEUED_NOTIFICATION_BYTES: usize = 1024 * 1024;
 
-/// The author's work on a notification.
+/// A handler run for a notification.
 pub(super) struct NotificationJob {
     pub(super) work: BoxFuture<'static, ()>,
-    /// How many bytes it brought.
+    /// The size of the notification in bytes.
     pub(super) bytes: usize,
 }
 
-/// Work of the author's, for a request.
+/// A handler run for a request.
 pub(super) struct Job {
     pub(super) key: RequestKey,
     pub(super) work: CatchPanic<Reply>,
-    /// How long it holds its thread, where that is watched.
+    /// Measures how long it blocks its thread, for tools.
     pub(super) timed: Option<Timed>,
-    /// What counts for its sender until the work is dropped.
+    /// Charged to the sender until the work is dropped.
     pub(super) quota_permit: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Inner {
-    /// Whether more work may be done at once, and none waits for its turn.
+    /// Returns whether more work may run concurrently, and none is queued.
     pub(super) fn has_capacity(&self, at_once: usize) -> bool {
         self.queued_jobs.is_empty() && self.running.len() < at_once
     }
@@ -42,7 +42,7 @@ impl Inner {
         self.queued_jobs.push_back(job);
     }
 
-    /// Takes in work on a notification, if there is not too much already.
+    /// Queues a notification, if there are not too many already.
     pub(super) fn queue_notification(&mut self, notice: NotificationJob) {
         let waiting: usize = self.notification_jobs.iter().map(|it| it.bytes).sum();
         let fits = self.notification_jobs.is_empty()
@@ -52,7 +52,7 @@ impl Inner {
         }
     }
 
-    /// The next work, if there may be more at once.
+    /// Returns the next job, if there is capacity.
     pub(super) fn next_job(&mut self, at_once: usize) -> Option<Job> {
         if self.running.len() >= at_once {
             return None;

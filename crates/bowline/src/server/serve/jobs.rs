@@ -1,4 +1,4 @@
-//! The author's work on what a client asks.
+//! Handler runs for the requests of a client.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -31,14 +31,14 @@ use crate::{
     },
 };
 
-/// How many requests are looked at in one turn. Whatever a batch brings beyond
-/// that waits until others have had theirs.
+/// How many requests are dispatched in one slice. The rest of a batch waits
+/// until other tasks have run.
 const MAX_DISPATCHED_PER_SLICE: usize = 16;
-/// How long a turn lasts, but for the request that makes it longer.
+/// The duration of a slice, exceeded by at most one request.
 const DISPATCH_TIME_SLICE: Duration = Duration::from_millis(5);
 
-/// Gives what arrived to those who know, without the lock. It was looked at from
-/// `now` on.
+/// Dispatches received messages to handlers, without the lock. `now` is when
+/// this started.
 pub(super) fn dispatch(
     shared: &Arc<SharedConnection>,
     handler: &Arc<dyn RequestHandler>,
@@ -72,7 +72,7 @@ pub(super) fn dispatch(
         drop(requests);
     }
     inner.requests.recycle(queued);
-    // Even where nothing arrived: what was called off has made room.
+    // Even if nothing was received: cancelled jobs have freed capacity.
     start_jobs(shared, &mut inner);
     for notification in jobs {
         inner.queue_notification(notification);
@@ -80,7 +80,7 @@ pub(super) fn dispatch(
     start_notifications(shared, &mut inner);
 }
 
-/// Goes on with requests that were put off, for one turn.
+/// Dispatches deferred requests, for one slice.
 pub(super) fn dispatch_deferred(shared: &Arc<SharedConnection>, handler: &Arc<dyn RequestHandler>) {
     let (queued, has_capacity) = {
         let mut inner = shared.lock();
@@ -101,15 +101,15 @@ pub(super) fn dispatch_deferred(shared: &Arc<SharedConnection>, handler: &Arc<dy
     inner.wake_driver();
 }
 
-/// What is known while requests are taken in, one after the other.
+/// The state while requests are dispatched one after the other.
 struct Dispatcher {
-    /// When it began.
+    /// When it started.
     began: Instant,
-    /// How many were taken in.
+    /// How many requests were dispatched.
     dispatched: usize,
-    /// The clock is read once between two things that are timed.
+    /// The clock is read once between two measurements.
     now: Instant,
-    /// Whether more work may be done at once, and none waits for its turn.
+    /// Whether more work may run concurrently, and none is queued.
     has_capacity: bool,
 }
 
@@ -123,7 +123,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes in as many requests as one turn is for.
+    /// Dispatches as many requests as fit in a slice.
     fn dispatch_all(
         &mut self,
         shared: &Arc<SharedConnection>,
@@ -141,7 +141,7 @@ impl Dispatcher {
         }
     }
 
-    /// Has one request answered, or worked on.
+    /// Dispatches one request.
     fn dispatch_one(
         &mut self,
         shared: &Arc<SharedConnection>,
@@ -177,7 +177,7 @@ impl Dispatcher {
         };
         let runs_inline = |timed: &mut Timed| timed.is_quick() && self.has_capacity;
         if let Some(timed) = job.timed.take_if(runs_inline) {
-            // A task polls it again, so that nobody need be woken.
+            // A task polls it again, so no wakeup is needed.
             let mut noop_cx = Context::from_waker(Waker::noop());
             let polled = poll_inline(shared, &mut job.work, &timed, &mut self.now, &mut noop_cx);
             if let Poll::Ready(reply) = polled {
@@ -189,8 +189,8 @@ impl Dispatcher {
     }
 }
 
-/// Does as much of the work as can be done at once, and notes for how long that
-/// holds the thread: from `now` on, until what is `now` then.
+/// Polls the work once and measures how long that blocks the thread: from `now`
+/// to the updated `now`.
 fn poll_inline(
     shared: &SharedConnection,
     work: &mut CatchPanic<Reply>,
@@ -205,7 +205,7 @@ fn poll_inline(
     polled.map(|reply| reply.unwrap_or_else(|_| panic_reply()))
 }
 
-/// Does the work to its end.
+/// Runs the work to completion.
 async fn run_to_end(
     shared: &SharedConnection,
     mut work: CatchPanic<Reply>,
@@ -223,7 +223,7 @@ async fn run_to_end(
     work.await.unwrap_or_else(|_| panic_reply())
 }
 
-/// Starts as much work as there may be at once.
+/// Starts as many jobs as there is capacity for.
 fn start_jobs(shared: &Arc<SharedConnection>, inner: &mut Inner) {
     while let Some(job) = inner.next_job(shared.serve_options.max_concurrent_calls) {
         let Job {
@@ -233,8 +233,8 @@ fn start_jobs(shared: &Arc<SharedConnection>, inner: &mut Inner) {
             quota_permit,
         } = job;
         let connection = Arc::clone(shared);
-        // The table is locked while the task is started, so that it cannot be
-        // done before it is entered.
+        // The table is locked while the task is spawned, so the task cannot
+        // finish before it is inserted.
         let task = tokio::spawn(async move {
             let reply = run_to_end(&connection, work, timed).await;
             finish(&connection, key, reply);
@@ -244,8 +244,8 @@ fn start_jobs(shared: &Arc<SharedConnection>, inner: &mut Inner) {
     }
 }
 
-/// Starts to tell the author of notifications, one after the other, unless
-/// that is under way.
+/// Starts to run notification handlers one after the other, unless they already
+/// run.
 fn start_notifications(shared: &Arc<SharedConnection>, inner: &mut Inner) {
     if inner.notification_task.is_some() || inner.notification_jobs.is_empty() {
         return;
@@ -262,7 +262,7 @@ fn start_notifications(shared: &Arc<SharedConnection>, inner: &mut Inner) {
                 next
             };
             match next {
-                // A panic is the end of this one alone.
+                // A panic ends only this one.
                 Some(notification) => drop(CatchPanic(notification.work).await),
                 None => return,
             }

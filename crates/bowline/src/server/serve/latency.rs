@@ -1,14 +1,15 @@
-//! How long tools hold the thread that they run on.
+//! Measures how long tools block their thread.
 //!
-//! A task of its own for each call lets calls run at the same time, on as many
-//! threads as there are. To a tool that is done at once, though, it costs more
-//! than the tool does. So tools that have been quick run where their call was
-//! read, and whatever is not done then goes on in a task. A tool is taken for
-//! slow until it was seen to be quick, and again as soon as it is not: one that
-//! blocks must not keep its client's other calls waiting.
+//! A separate task for each call runs calls in parallel on all threads. For a
+//! tool that finishes at once, though, the task costs more than the tool. So
+//! tools that have been quick run where their call was read, and continue in a
+//! task if they are not done. A tool is considered slow until it was measured
+//! as quick, and again as soon as it is not: one that blocks must not delay its
+//! client's other calls.
 //!
-//! Quick is what takes not much longer than it took to look at the call, which
-//! had to be done there in any case. So it means the same on every machine.
+//! A tool is quick if it does not take much longer than dispatching the call,
+//! which has to be done there in any case. So the threshold scales with the
+//! machine.
 
 use std::{
     sync::{
@@ -18,28 +19,28 @@ use std::{
     time::Duration,
 };
 
-/// How long a tool held its thread lately, on average: in hundredths of the
-/// time that it took to look at its calls.
+/// The recent average time a tool blocked its thread, in hundredths of the time
+/// to dispatch its calls.
 #[derive(Debug)]
 pub(crate) struct LatencyEstimate {
     percent_of_dispatch_time: AtomicU32,
 }
 
-/// The pace of a tool, and how long it took to look at one of its calls.
+/// The estimate of a tool, and the time one of its calls took to dispatch.
 #[derive(Debug)]
 pub(super) struct Timed {
     pub(super) estimate: Arc<LatencyEstimate>,
     pub(super) dispatch_time: Duration,
 }
 
-/// Tools that take less than this are quick.
+/// Tools below this are quick.
 const QUICK_LIMIT: u32 = 800;
-/// What a tool is taken for before anything is known of it.
+/// The estimate before anything is measured.
 const INITIAL_ESTIMATE: u32 = 4 * QUICK_LIMIT;
-/// Whatever took longer than this took very long: after a pause that was not
-/// its fault, a tool should be quick again in ten calls or so.
+/// The maximum of a sample: after a pause that was not its fault, a tool should
+/// be quick again in about ten calls.
 const MAX_SAMPLE: u32 = 40 * QUICK_LIMIT;
-/// Looking at a call is taken to last as long as this, at least and at most.
+/// The minimum and maximum assumed for dispatching a call.
 const DISPATCH_TIME_RANGE: [Duration; 2] = [Duration::from_nanos(2500), Duration::from_micros(50)];
 
 impl LatencyEstimate {
@@ -49,12 +50,12 @@ impl LatencyEstimate {
 }
 
 impl Timed {
-    /// Whether the tool may run where its call was read.
+    /// Returns whether the tool may run where its call was read.
     pub(super) fn is_quick(&self) -> bool {
         self.estimate.is_quick()
     }
 
-    /// Takes into account how long the tool took this time.
+    /// Records how long the tool took.
     pub(super) fn record(&self, duration: Duration) {
         let dispatch_nanos = self
             .dispatch_time
@@ -64,7 +65,8 @@ impl Timed {
         let duration = duration.map_or(MAX_SAMPLE, |duration| duration.min(MAX_SAMPLE));
         let average = &self.estimate.percent_of_dispatch_time;
         let before = average.load(Ordering::Relaxed);
-        // Two at once may overwrite each other; an average gets over that.
+        // Concurrent updates may overwrite each other; the average tolerates
+        // that.
         average.store(before - before / 4 + duration / 4, Ordering::Relaxed);
     }
 }

@@ -1,11 +1,13 @@
-//! Serving clients over links: one machine, one link, one task for each.
+//! Serving over links: one machine, one link and one task for each client.
 //!
-//! [`shared`] is what the task and the handlers share, behind one lock, and
-//! [`arrivals`] the part of it that waits to be looked at;
-//! [`driver`] is the task; [`connections`] are all of them, which end together
-//! when [`shutdown`] says so; [`connection_channel`] is how a handler reaches its client;
-//! [`pending_notices`] is what a client that does not read is told later; [`latency`]
-//! says which tools are run in place.
+//! [`shared`] is the state shared by the task and the handlers, behind one
+//! lock; [`request_queue`] holds its undispatched requests and [`job_queue`]
+//! its waiting handler runs, which [`jobs`] starts. [`driver`] is the task;
+//! [`connections`] are all of them, which end together on [`shutdown`].
+//! [`connection_channel`] is how a handler reaches its client;
+//! [`pending_notices`] are sent later to a client that does not read;
+//! [`latency`] determines which tools run in place; [`observations`] are
+//! reported to observers.
 
 mod connection_channel;
 mod connections;

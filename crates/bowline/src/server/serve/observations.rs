@@ -1,4 +1,4 @@
-//! What a server saw, and showing it.
+//! Telemetry observations of a server.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -12,20 +12,20 @@ use crate::{
     proto::server::Telemetry,
 };
 
-/// Something that was seen inside a server.
+/// A telemetry event of a server, with its context.
 ///
-/// It gives what was seen, as if it were that.
+/// Dereferences to the event.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Observation {
     /// The name of the server.
     pub server: Arc<str>,
-    /// The number of the connection, in this process: of the link, of the
-    /// session over HTTP, or of the stream of changes.
+    /// The number of the connection in this process: of the link, the HTTP
+    /// session or the stream of changes.
     pub connection: u64,
-    /// When it was seen, by the clock on the wall.
+    /// The wall-clock time of the event.
     pub at: SystemTime,
-    /// What was seen.
+    /// The event.
     pub telemetry: Telemetry,
 }
 
@@ -51,10 +51,9 @@ impl Observed for Observation {
     }
 }
 
-/// What is shared, locked. Those who look on are shown what happened when it is
-/// unlocked.
+/// The locked shared state. Observers are called when it is unlocked.
 pub(super) struct Locked<'a> {
-    // The order matters: first it is unlocked, then they are shown.
+    // The order matters: it is unlocked first, then observers are called.
     inner: MutexGuard<'a, Inner>,
     deliver: DeliverOnDrop<'a>,
 }
@@ -106,8 +105,8 @@ impl Drop for DeliverOnDrop<'_> {
             if !inner.observations.end_batch(&mut self.batch) {
                 return;
             }
-            // The rest is left to whoever drives the connection: a handler
-            // should get back to its own work, however much there is to see.
+            // The rest is left to the driver: a handler should return to its
+            // own work, however many observations there are.
             if let Some(driver) = inner.driver_waker.as_ref().filter(|_| !inner.ended) {
                 driver.wake_by_ref();
                 return;

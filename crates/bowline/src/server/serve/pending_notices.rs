@@ -1,20 +1,20 @@
-//! Changes that a client is told of later.
+//! Change notifications sent later.
 //!
-//! Progress and log messages that a client has no ears for are dropped. A
-//! change must not be: a client that missed it would keep what is no longer
-//! true. But one notice of it is enough, however often it happened.
+//! Progress and log messages are dropped if a client does not read. A change
+//! must not be: a client that missed it would keep stale data. But one
+//! notification is enough, however often it happened.
 
 use std::collections::BTreeSet;
 
 use crate::proto::server::{Connection, ListKind};
 
-/// What a client is to be told once it reads again.
+/// The notifications to send once the client reads again.
 #[derive(Debug, Default)]
 pub(super) struct PendingNotices {
     lists: Vec<ListKind>,
     resources: BTreeSet<Box<str>>,
-    /// Pays it, once something is owed: servers in which nothing ever changes
-    /// do not know how.
+    /// Sends them; set once something is pending, so servers without changes do
+    /// not link this code.
     flush_fn: Option<fn(Self, &mut Connection)>,
 }
 
@@ -26,8 +26,7 @@ impl PendingNotices {
         }
     }
 
-    /// A resource that is watched, so that there are no more of them than may
-    /// be watched.
+    /// Adds a subscribed resource. There are at most as many as subscriptions.
     pub(super) fn add_resource(&mut self, uri: &str) {
         self.flush_fn = Some(Self::flush_all);
         if !self.resources.contains(uri) {
@@ -39,7 +38,7 @@ impl PendingNotices {
         self.flush_fn.is_none()
     }
 
-    /// Tells the client all of it.
+    /// Sends all of them.
     pub(super) fn flush(&mut self, machine: &mut Connection) {
         if let Some(flush) = self.flush_fn {
             flush(std::mem::take(self), machine);

@@ -1,4 +1,4 @@
-//! Requests that nobody works on yet.
+//! Requests that are not dispatched yet.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -7,27 +7,27 @@ use crate::{
     server::{dispatch::request::Request, schema::SharedBudget},
 };
 
-/// A request that arrived.
+/// A received request.
 pub(super) struct QueuedRequest {
     pub(super) key: RequestKey,
     pub(super) request: Request,
-    /// The frame that it came in.
+    /// The number of its frame.
     frame: u64,
 }
 
-/// Requests that nobody works on yet.
+/// Requests that are not dispatched yet.
 #[derive(Default)]
 pub(super) struct RequestQueue {
-    /// Those that came since somebody last looked.
+    /// Those received since the last dispatch.
     new: Vec<QueuedRequest>,
-    /// Those that came with so many others that they wait for another turn.
+    /// Those deferred because their batch was too large for one slice.
     deferred: VecDeque<QueuedRequest>,
-    /// How many frames there were.
+    /// The number of frames so far.
     frame: u64,
 }
 
 impl RequestQueue {
-    /// A request of the frame that is read.
+    /// Adds a request of the current frame.
     pub(super) fn push(&mut self, key: RequestKey, request: Request) {
         let frame = self.frame;
         self.new.push(QueuedRequest {
@@ -37,8 +37,7 @@ impl RequestQueue {
         });
     }
 
-    /// All of a frame was read. What came together shares what it may be to
-    /// check it.
+    /// Ends a frame. Requests of the same frame share a validation budget.
     pub(super) fn end_frame(&mut self) {
         let frame = self.frame;
         let same_frame = self.new.iter_mut().rev();
@@ -52,7 +51,7 @@ impl RequestQueue {
         self.frame += 1;
     }
 
-    /// Which requests nobody has looked at so far.
+    /// Iterates over the requests received since the last dispatch.
     #[cfg(feature = "http-server")]
     pub(super) fn new_keys(&self) -> impl Iterator<Item = RequestKey> {
         self.new.iter().map(|it| it.key)
@@ -62,19 +61,19 @@ impl RequestQueue {
         std::mem::take(&mut self.new)
     }
 
-    /// Takes a list back that was taken, to be used again.
+    /// Returns a list for reuse.
     pub(super) fn recycle(&mut self, list: Vec<QueuedRequest>) {
         if self.new.capacity() == 0 {
             self.new = list;
         }
     }
 
-    /// Keeps requests for another turn.
+    /// Defers requests.
     pub(super) fn defer(&mut self, requests: impl IntoIterator<Item = QueuedRequest>) {
         self.deferred.extend(requests);
     }
 
-    /// Keeps what was taken of those that were put off, and not looked at.
+    /// Puts deferred requests back that were taken but not dispatched.
     pub(super) fn requeue(&mut self, requests: impl DoubleEndedIterator<Item = QueuedRequest>) {
         for request in requests.rev() {
             self.deferred.push_front(request);
@@ -85,13 +84,13 @@ impl RequestQueue {
         !self.deferred.is_empty()
     }
 
-    /// As many of those that were put off as one turn is for.
+    /// Takes as many deferred requests as fit in one slice.
     pub(super) fn take_deferred(&mut self, max: usize) -> Vec<QueuedRequest> {
         let max = max.min(self.deferred.len());
         self.deferred.drain(..max).collect()
     }
 
-    /// Nobody waits for the answer to this one any more.
+    /// Removes a cancelled request.
     pub(super) fn remove(&mut self, request: RequestKey) {
         self.new.retain(|it| it.key != request);
         self.deferred.retain(|it| it.key != request);

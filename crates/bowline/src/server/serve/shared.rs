@@ -1,8 +1,8 @@
-//! The machine, the link and those who wait, behind one lock.
+//! The machine, the link and the waiters, behind one lock.
 //!
-//! Handlers and the driver's task meet here. Whoever makes the machine say
-//! something carries it out at once, under the lock, which is never held across
-//! a wait nor while an author's code runs.
+//! Handlers and the driver task meet here. After every command to the machine,
+//! its outputs are processed at once, under the lock. The lock is never held
+//! across an await or while user code runs.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -45,66 +45,66 @@ use crate::{
     transport::{Link, OutgoingFrame, SendError},
 };
 
-/// How much may wait to be sent before progress and log messages are dropped:
-/// a client that does not read must not fill the memory.
+/// How many bytes may be queued before progress and log messages are dropped: a
+/// client that does not read must not fill the memory.
 const MAX_BACKLOG_BYTES: usize = 1024 * 1024;
 
-/// What handlers and the driver share.
+/// The state shared by handlers and the driver.
 pub(crate) struct SharedConnection {
     inner: Mutex<Inner>,
     started: Clock,
     pub(super) serve_options: ServeOptions,
     principal: Option<Arc<str>>,
-    /// Its number, in this process.
+    /// Its number in this process.
     connection_id: u64,
 }
 
-/// How many connections there were.
+/// The number of connections so far.
 static NEXT_CONNECTION_ID: AtomicU64 = AtomicU64::new(0);
 
 pub(super) struct Inner {
     pub(super) machine: Connection,
     pub(super) link: Option<Box<dyn Link>>,
-    /// Where frames go where there is no link.
+    /// The destination of frames if there is no link.
     sink: Option<Box<dyn FrameSink>>,
     /// Frames that the link had no room for.
     backlog: VecDeque<Bytes>,
     backlog_bytes: usize,
-    /// Changes that the client is told of once it reads again.
+    /// Changes to report once the client reads again.
     pending_notices: PendingNotices,
-    /// What the sender of frames may do.
+    /// The permissions of the sender of frames.
     pub(super) permissions: Permissions,
-    /// Whom the work on them counts for.
+    /// The caller that the work is charged to.
     pub(super) origin: RequestOrigin,
-    /// Requests that nobody works on yet.
+    /// Requests that are not dispatched yet.
     pub(super) requests: RequestQueue,
-    /// Notifications that nobody has looked at yet.
+    /// Notifications that are not dispatched yet.
     pub(super) notifications: Vec<IncomingNotification>,
-    /// The author's work on notifications, in their order.
+    /// Handler runs for notifications, in order.
     pub(super) notification_jobs: VecDeque<NotificationJob>,
-    /// Who does it.
+    /// The task that runs them.
     pub(super) notification_task: Option<AbortHandle>,
-    /// What is watched that was not, or no longer, and nobody was told yet.
+    /// Subscription changes not reported yet.
     pub(super) subscription_changes: Vec<SubscriptionChange>,
-    /// How often that changed so far.
+    /// How often subscriptions changed so far.
     pub(super) subscription_version: u64,
-    /// Work that waits for its turn.
+    /// Jobs that wait for capacity.
     pub(super) queued_jobs: VecDeque<Job>,
     pub(super) running: BTreeMap<RequestKey, AbortHandle>,
     pub(super) observations: ObservationQueue<Observation>,
     pending_calls: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
     pub(super) driver_waker: Option<Waker>,
-    /// The deadline that it waits for, where there is no link to drive.
+    /// The deadline being waited for, if there is no link.
     pub(super) timer_deadline: Option<Instant>,
-    /// The client has nothing more to say, and answers nothing.
+    /// The client sends no more, and will answer no questions.
     pub(super) input_closed: bool,
     pub(super) ended: bool,
-    /// Whether serving is over.
+    /// Whether serving has ended.
     is_stopped: bool,
 }
 
-/// A question that was asked. Dropping it gives it up.
+/// A pending question. Dropping it cancels it.
 pub(super) struct PendingQuestion<'a> {
     shared: &'a Arc<SharedConnection>,
     call: CallId,
@@ -133,7 +133,7 @@ impl SharedConnection {
         shared
     }
 
-    /// A connection whose frames find their own way.
+    /// Creates a connection whose frames go to a sink.
     #[cfg(feature = "http-server")]
     pub(crate) fn with_sink(
         machine: Connection,
@@ -189,10 +189,10 @@ impl SharedConnection {
         Locked::new(self, self.lock_unobserved())
     }
 
-    /// As [`lock`](Self::lock); nobody is shown anything afterwards.
+    /// Like [`lock`](Self::lock), without calling observers afterwards.
     pub(super) fn lock_unobserved(&self) -> MutexGuard<'_, Inner> {
-        // A panic under the lock would be a bug of ours; whoever comes next
-        // should still get an answer.
+        // A panic under the lock would be our bug; later requests should still
+        // get a response.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -200,12 +200,12 @@ impl SharedConnection {
         Instant::after_origin(self.started.elapsed())
     }
 
-    /// The clock's idea of a moment of the machine's.
+    /// Converts an instant of the machine to tokio's clock.
     pub(super) fn to_tokio_instant(&self, instant: Instant) -> Clock {
         self.started + instant.since_origin()
     }
 
-    /// Does something to the machine, and carries out what follows.
+    /// Runs a command on the machine and processes its outputs.
     pub(crate) fn command<T>(&self, action: impl FnOnce(&mut Connection, Instant) -> T) -> T {
         let now = self.now();
         let mut inner = self.lock();
@@ -215,7 +215,7 @@ impl SharedConnection {
         result
     }
 
-    /// Tells the client something about its request that it can do without.
+    /// Sends a notification about a request that may be dropped.
     pub(super) fn send_optional(
         &self,
         request: RequestKey,
@@ -233,12 +233,12 @@ impl SharedConnection {
         is_sent
     }
 
-    /// Looks at the machine.
+    /// Reads the state of the machine.
     pub(crate) fn inspect<T>(&self, read: impl FnOnce(&Connection) -> T) -> T {
         read(&self.lock().machine)
     }
 
-    /// Says that a list changed; later, if the client does not read.
+    /// Notifies that a list changed; later, if the client does not read.
     pub(crate) fn list_changed(&self, kind: ListKind) {
         let now = self.now();
         let mut inner = self.lock();
@@ -251,8 +251,8 @@ impl SharedConnection {
         inner.wake_driver();
     }
 
-    /// Says that a resource changed, if it is watched; later, if the client
-    /// does not read. Says whether it is.
+    /// Notifies that a resource changed, if it is subscribed to; later, if the
+    /// client does not read. Returns whether it is.
     pub(crate) fn resource_updated(&self, uri: &str) -> bool {
         let now = self.now();
         let mut inner = self.lock();
@@ -269,8 +269,7 @@ impl SharedConnection {
         is_sent
     }
 
-    /// Hands the link what it had no room for, and tells the client what it is
-    /// owed.
+    /// Sends the backlog to the link, and then the pending notices.
     pub(super) fn flush_backlog(&self, inner: &mut Inner, now: Instant) {
         if inner.is_flushed() && inner.pending_notices.is_empty() {
             return;
@@ -282,7 +281,7 @@ impl SharedConnection {
         self.process_outputs(inner, now);
     }
 
-    /// Asks the client something. `None` if it will not answer any more.
+    /// Sends a question to the client. `None` if it will not answer anymore.
     pub(super) fn ask<'a>(
         self: &'a Arc<Self>,
         question: InputRequest,
@@ -306,14 +305,14 @@ impl SharedConnection {
         })
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     pub(super) fn respond(&self, now: Instant, request: RequestKey, reply: Reply) {
         let mut inner = self.lock();
         inner.machine.respond(now, request, reply);
         self.process_outputs(&mut inner, now);
     }
 
-    /// Serving is over: so is everything that was started for it.
+    /// Ends serving and cancels everything started for it.
     pub(super) fn stop_serving(&self, handler: &Arc<dyn RequestHandler>) {
         let mut inner = self.lock();
         if std::mem::replace(&mut inner.is_stopped, true) {
@@ -330,11 +329,11 @@ impl SharedConnection {
         inner.wake_driver();
         drop(inner);
         drop(link);
-        // What this client watched, it watches no longer.
+        // The subscriptions of this client end.
         self.report_subscription_changes(handler);
     }
 
-    /// Says what is watched that was not, or no longer.
+    /// Reports subscription changes to the handler.
     pub(crate) fn report_subscription_changes(&self, handler: &Arc<dyn RequestHandler>) {
         let changes = std::mem::take(&mut self.lock().subscription_changes);
         if !changes.is_empty() {
@@ -342,7 +341,7 @@ impl SharedConnection {
         }
     }
 
-    /// Carries out what the machine has to say.
+    /// Processes the outputs of the machine.
     pub(super) fn process_outputs(&self, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
@@ -356,7 +355,7 @@ impl SharedConnection {
                 },
                 Output::CallDone { call, outcome } => {
                     if let Some(waiter) = inner.pending_calls.remove(&call) {
-                        // Who does not wait any more has given the call up.
+                        // The receiver may have been dropped.
                         let _ = waiter.send(outcome);
                     }
                 }
@@ -422,15 +421,15 @@ impl SharedConnection {
         }
     }
 
-    /// Closes what carries the frames about a request, so that its client comes
-    /// back for the rest. Says whether that was done.
+    /// Closes the connection that carries the frames for a request, so its
+    /// client resumes. Returns whether that was done.
     pub(super) fn release_connection(&self, request: RequestKey) -> bool {
         let sink = &mut self.lock().sink;
         sink.as_mut()
             .is_some_and(|sink| sink.release_connection(request))
     }
 
-    /// Something that was just seen.
+    /// Creates an observation of this connection.
     fn observation(&self, telemetry: Telemetry) -> Observation {
         Observation {
             server: Arc::clone(&self.serve_options.server_name),
@@ -440,8 +439,8 @@ impl SharedConnection {
         }
     }
 
-    /// Shows something to those who look on. It is their code, called amid
-    /// ours: a panic must not get out. Nothing may be locked.
+    /// Calls the observers. This is user code called from ours: a panic must
+    /// not propagate, and no lock may be held.
     pub(super) fn observe(&self, observation: &Observation) {
         #[cfg(feature = "tracing")]
         let _ = catch_unwind(AssertUnwindSafe(|| crate::server::trace::emit(observation)));
@@ -453,8 +452,7 @@ impl SharedConnection {
 
 impl Inner {
     pub(super) fn wake_driver(&self) {
-        // Without a link, all that it does is to keep the time and to look after
-        // what happens by itself.
+        // Without a link, the driver only runs timers and pending work.
         let has_work = !self.subscription_changes.is_empty() || self.requests.has_deferred();
         let must_wake = has_work || self.ended;
         if self.link.is_none() && self.deadline == self.timer_deadline && !must_wake {
@@ -465,17 +463,17 @@ impl Inner {
         }
     }
 
-    /// Whether so much waits to be sent that what can be left out is.
+    /// Returns whether so much is queued that optional messages are dropped.
     fn is_backlogged(&self) -> bool {
         self.backlog_bytes > MAX_BACKLOG_BYTES
     }
 
-    /// Whether everything that was said is with the link.
+    /// Returns whether all frames were handed to the link.
     pub(super) fn is_flushed(&self) -> bool {
         self.backlog.is_empty()
     }
 
-    /// Hands the link what it had no room for.
+    /// Sends the backlog to the link.
     fn flush_backlog(&mut self, now: Instant) {
         while let Some(frame) = self.backlog.pop_front() {
             self.backlog_bytes -= frame.len();
@@ -494,8 +492,8 @@ impl Inner {
         }
     }
 
-    /// Gives a frame to the link; one that it has no room for is kept, in its
-    /// place. Says whether it was taken.
+    /// Sends a frame to the link, or queues it in its place if there is no
+    /// room. Returns whether it was sent.
     fn try_send_or_queue(&mut self, now: Instant, frame: Bytes, first: bool) -> bool {
         let Some(link) = &mut self.link else {
             return false;
@@ -520,7 +518,7 @@ impl Inner {
         }
     }
 
-    /// Nobody waits for an answer any more.
+    /// Cancels a request.
     fn cancel_request(&mut self, request: RequestKey) {
         self.queued_jobs.retain(|job| job.key != request);
         self.requests.remove(request);
@@ -529,13 +527,13 @@ impl Inner {
         }
     }
 
-    /// The client will answer nothing any more: whoever asked it is told.
+    /// Marks the input as closed and fails pending questions.
     pub(super) fn close_input(&mut self) {
         self.input_closed = true;
         self.pending_calls.clear();
     }
 
-    /// Everything ends here.
+    /// Drops everything.
     pub(super) fn drop_all(&mut self) {
         self.requests.clear();
         self.notifications.clear();

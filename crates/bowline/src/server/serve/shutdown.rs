@@ -1,4 +1,4 @@
-//! The call for the end, and how long what is under way may go on then.
+//! The shutdown signal and its deadline.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -7,20 +7,20 @@ use std::{
 
 use tokio::{sync::watch, time::Instant};
 
-/// More than any grace, and not too much to count with.
+/// Longer than any timeout, but safe to add to an instant.
 const FAR_FUTURE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// Whether the end was called for, and until when what is under way may go on.
+/// Whether shutdown has begun, and how long running work may continue.
 pub(crate) struct ShutdownSignal {
     deadline: watch::Sender<Option<Instant>>,
-    /// The same without the time, for those who ask often.
+    /// The same without the deadline, for frequent checks.
     has_begun: AtomicBool,
 }
 
 impl ShutdownSignal {
-    /// Calls for the end. Doing it again can only shorten the grace.
+    /// Begins the shutdown. Repeated calls can only shorten the timeout.
     pub(super) fn begin(&self, timeout: Duration) {
-        // First, so that whoever is woken finds it said.
+        // First, so woken tasks see it.
         self.has_begun.store(true, Ordering::Release);
         let requested = Instant::now() + timeout.min(FAR_FUTURE);
         self.deadline.send_if_modified(|current| {
@@ -32,12 +32,12 @@ impl ShutdownSignal {
         });
     }
 
-    /// Until when what is under way may go on, if the end was called for.
+    /// Returns until when running work may continue, if shutdown has begun.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         *self.deadline.borrow()
     }
 
-    /// How much of the grace is left, if the end was called for.
+    /// Returns the time left until the deadline, if shutdown has begun.
     pub(super) fn remaining(&self) -> Option<Duration> {
         let deadline = self.deadline()?;
         Some(deadline.saturating_duration_since(Instant::now()))
@@ -46,23 +46,23 @@ impl ShutdownSignal {
 
 #[cfg(feature = "http-server")]
 impl ShutdownSignal {
-    /// Whether nothing new is to be begun.
+    /// Returns whether shutdown has begun and nothing new may start.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun.load(Ordering::Acquire)
     }
 
-    /// Waits until the end is called for.
+    /// Waits until shutdown begins.
     pub(crate) fn wait_begun(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut receiver = self.deadline.subscribe();
         async move {
-            // If nobody can call for it any more, it does not come.
+            // If the sender is gone, it never begins.
             if receiver.wait_for(Option::is_some).await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Waits until what is under way must end.
+    /// Waits until running work must end.
     pub(crate) fn wait_deadline(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut receiver = self.deadline.subscribe();
         async move {

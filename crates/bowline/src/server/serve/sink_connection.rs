@@ -1,5 +1,4 @@
-//! Taking messages in, keeping time and ending, where there is no link to
-//! drive.
+//! Input, timers and closing for connections without a link.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -26,9 +25,9 @@ use crate::{
 };
 
 impl SharedConnection {
-    /// Takes something in: does it to the machine, says which requests came of
-    /// it, and has them worked on. They may do what is granted, and count for
-    /// their sender until nobody works on them any more.
+    /// Applies input to the machine, returns the requests it contains, and
+    /// dispatches them. They run with the permissions given, and are charged to
+    /// their sender until they are processed.
     pub(crate) fn handle_input<T>(
         self: &Arc<Self>,
         handler: &Arc<dyn RequestHandler>,
@@ -39,7 +38,7 @@ impl SharedConnection {
         let now = self.now();
         let output = {
             let mut inner = self.lock();
-            // Somebody else may be about to have theirs worked on.
+            // Another caller's requests may be about to be dispatched.
             let earlier: Vec<_> = inner.requests.new_keys().collect();
             inner.permissions = permissions;
             inner.origin = origin;
@@ -56,8 +55,9 @@ impl SharedConnection {
         output
     }
 
-    /// Waits for the machine's next deadline and tells it, or until there is
-    /// another one. Says whether the connection is over. Only one may wait.
+    /// Waits for the machine's next deadline and handles it, or until the
+    /// deadline changes. Returns whether the connection has ended. Only one
+    /// caller may wait.
     pub(crate) async fn run_timer(&self) -> bool {
         let mut timer: Option<Pin<Box<Sleep>>> = None;
         let mut was_polled = false;
@@ -68,7 +68,7 @@ impl SharedConnection {
             }
             inner.driver_waker = Some(cx.waker().clone());
             if !was_polled && inner.requests.has_deferred() {
-                // After the others have had their turn.
+                // After other tasks have run.
                 cx.waker().wake_by_ref();
             }
             inner.timer_deadline = inner.deadline;
@@ -94,8 +94,8 @@ impl SharedConnection {
         .await
     }
 
-    /// What is watched, and how often that changed so far; nothing where the
-    /// connection is over.
+    /// Returns the subscriptions, and how often they changed so far, or `None`
+    /// if the connection has ended.
     pub(crate) fn subscriptions(&self) -> Option<(Vec<Box<str>>, u64)> {
         let inner = self.lock_unobserved();
         let uris = || {
@@ -109,19 +109,19 @@ impl SharedConnection {
         (!inner.machine.has_ended()).then(|| (uris(), inner.subscription_version))
     }
 
-    /// How often it changed so far what is watched.
+    /// Returns how often the subscriptions changed so far.
     pub(crate) fn subscription_version(&self) -> u64 {
         self.lock_unobserved().subscription_version
     }
 
-    /// Does what came of something that happened by itself, and a part of what
-    /// was put off.
+    /// Processes events that did not come from a request, and some deferred
+    /// requests.
     pub(crate) fn dispatch_pending(self: &Arc<Self>, handler: &Arc<dyn RequestHandler>) {
         dispatch(self, handler, self.now());
         dispatch_deferred(self, handler);
     }
 
-    /// The client is gone: all that was started for it is given up.
+    /// Closes the connection and cancels everything started for it.
     pub(crate) fn close(&self, handler: &Arc<dyn RequestHandler>) {
         let now = self.now();
         let mut inner = self.lock();
@@ -130,7 +130,7 @@ impl SharedConnection {
         inner.drop_all();
         inner.wake_driver();
         drop(inner);
-        // What this client watched, it watches no longer.
+        // The subscriptions of this client end.
         self.report_subscription_changes(handler);
     }
 }
