@@ -1,4 +1,4 @@
-//! What a client is told whose round cannot be played.
+//! Errors for rounds that cannot be replayed.
 
 use super::replayer::{Divergence, ReplayError};
 use crate::{
@@ -9,41 +9,42 @@ use crate::{
     server::store::StoreError,
 };
 
-/// A state is not taken up.
+/// Returns the error for a rejected request state.
 pub(crate) fn invalid_state(why: &str) -> ErrorObject {
-    let message = format!("Invalid params: requestState is refused: {why}");
+    let message = format!("Invalid params: requestState was rejected: {why}");
     ErrorObject::new(code::INVALID_PARAMS, message)
 }
 
-/// Why a conversation is too old, whether its state says so or its store.
+/// Returns the error for an expired conversation, whether its state or its
+/// store reports it.
 pub(crate) fn expired() -> ErrorObject {
-    invalid_state("it is too old: make the call anew, without it")
+    invalid_state("it has expired: repeat the call without it")
 }
 
 pub(crate) fn store_failed(error: &StoreError) -> ErrorObject {
-    errors::internal_error(&format!("The store of the server failed: {error}"))
+    errors::internal_error(&format!("The server's store failed: {error}"))
 }
 
 impl ReplayError {
-    /// What the client and the author are told.
+    /// Returns the error for the client and the author.
     pub(crate) fn into_error_object(self) -> ErrorObject {
         let divergence = match self {
             Self::Failed(error) => return error,
-            Self::Abandoned => return errors::internal_error("The caller has left"),
+            Self::Abandoned => return errors::internal_error("The caller disconnected"),
             Self::Expired => return expired(),
             Self::Diverged(Divergence::Changed(id)) => {
-                format!("{id:?} is another question than before")
+                format!("{id:?} is a different question or step than before")
             }
             Self::Diverged(Divergence::Missing(id)) => {
-                format!("{id:?} was asked or done before, and now is not")
+                format!("{id:?} was asked or run before, but not this time")
             }
             Self::Diverged(Divergence::Awaited(id)) => {
-                format!("{id:?} was given up before, and now is waited for")
+                format!("{id:?} was abandoned before, but is awaited this time")
             }
         };
         errors::internal_error(&format!(
-            "The conversation did not take the same path again: {divergence}. \
-             What may differ from run to run belongs in a step."
+            "The conversation diverged on replay: {divergence}. \
+             Run nondeterministic code in a step."
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! What happened in a conversation, in the order in which it was told of it.
+//! The journal of a conversation: its events in the order they were delivered.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
@@ -9,41 +9,40 @@ use crate::{
     server::error::{Error, ErrorKind, Result},
 };
 
-/// What a conversation is told of one thing that it asked or did.
+/// The outcome of one question or step, as delivered to the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// The name of what it asked or did; no two have the same.
+    /// The id of the question or step; unique.
     #[serde(rename = "i")]
     pub(crate) id: Box<str>,
-    /// What that was.
+    /// Identifies its contents.
     #[serde(rename = "m")]
     pub(crate) fingerprint: Fingerprint,
-    /// What came of it.
+    /// Its outcome.
     #[serde(rename = "o")]
     pub(crate) outcome: EntryOutcome,
 }
 
-/// What came of a question or a step.
+/// The outcome of a question or step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum EntryOutcome {
-    /// The client's answer, or what the step returned.
+    /// The client's answer, or the result of the step.
     #[serde(rename = "v")]
     Value(RawJson),
     /// The step failed, for this reason.
     #[serde(rename = "f")]
     Failed(Box<str>),
-    /// The conversation began the step and dropped it before its end, after
-    /// so many seconds. It is told nothing, and will drop it again.
+    /// The conversation started the step and dropped it before its end, after
+    /// this many seconds. Nothing is delivered, and it will drop it again.
     #[serde(rename = "d")]
     Abandoned(u64),
-    /// The step was begun on a node that died, and nobody knows what came of
-    /// it.
+    /// The step was started on a node that died, and its outcome is unknown.
     #[serde(rename = "u")]
     Unknown,
 }
 
 impl EntryOutcome {
-    /// What a step came to.
+    /// Converts the result of a step.
     pub(crate) fn from_result<T: Serialize>(ended: Result<T>) -> Self {
         let encoded = ended.and_then(|value| Ok(RawJson::encode(&value)?));
         match encoded {
@@ -52,30 +51,30 @@ impl EntryOutcome {
         }
     }
 
-    /// Reads what a step returned. An error that it returned is always the
-    /// handler's own, whatever kind it had: the journal keeps its words only.
+    /// Decodes the result of a step. An error is always returned as a handler
+    /// error, whatever kind it had: the journal keeps its message only.
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
         match self {
             Self::Value(value) => Ok(value.decode()?),
             Self::Failed(why) => Err(Error::failed(why.to_string())),
             Self::Unknown => Err(Error::with_kind(
                 ErrorKind::OutcomeUnknown,
-                "this step was begun before, and its end is not known",
+                "this step was started before and its outcome is unknown",
             )),
-            // It is told to nobody.
-            Self::Abandoned(_) => Err(Error::internal("a step that was given up has no value")),
+            // Never delivered.
+            Self::Abandoned(_) => Err(Error::internal("an abandoned step has no value")),
         }
     }
 }
 
-/// A fingerprint: the same for the same question, and hardly for another. It
-/// guards against mistakes; against malice there is the seal.
+/// The same for equal questions, and very likely different for others. It
+/// guards against mistakes; the seal guards against attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// In whatever order its members are: a question that was made of a hash
-    /// map has another order on every node.
+    /// Ignores the order of object members: a question built from a hash map
+    /// has a different order on every node.
     pub(crate) fn for_question(question: &InputRequest) -> Result<Self> {
         let json = serde_json::to_vec(question)?;
         Ok(Self::from_parts("question", &canonicalize(&json)))
@@ -95,7 +94,7 @@ impl Fingerprint {
     }
 }
 
-/// A digest of several texts, which no other division of them has.
+/// Returns a digest of several strings that depends on where they are divided.
 pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
@@ -105,7 +104,7 @@ pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] 
     hash.finalize().into()
 }
 
-/// The digest in characters that may stand in any key.
+/// Encodes a digest with characters that any key may contain.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',

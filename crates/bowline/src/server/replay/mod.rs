@@ -1,19 +1,18 @@
-//! Conversations on a wire that keeps no state.
+//! Conversations in the stateless era.
 //!
-//! A question that has no answer yet ends the call with the question as its
-//! result. The client comes back with the answer, perhaps to another node, and
-//! the conversation runs again from its start, until it reaches the next
-//! question or its end. What happened before is told to it again, in the order
-//! in which it happened: that order is the [`journal`].
+//! A question without an answer ends the call with the question as its result.
+//! The client sends another request with the answer, possibly to another node,
+//! and the conversation runs again from its start, until it reaches the next
+//! question or its end. Earlier events are replayed in the order they happened:
+//! that order is the [`journal`].
 //!
-//! - [`stage`] is what a conversation runs on: it takes questions and steps in,
-//!   and hands out what the journal has for them.
-//! - [`perform`] polls a conversation, and says how far it came.
-//! - [`state`] is what travels through the client: bound to the request, sealed.
-//! - [`course`] is the journal that all nodes share: it lets effects happen
-//!   once, and in one course, however often a round is repeated.
-//! - [`round`] puts them together, and [`refusal`] is what clients are told
-//!   where that cannot be done.
+//! - [`replayer`] delivers events to a conversation: it registers questions and
+//!   steps, and returns what the journal has for them.
+//! - [`run`] polls a conversation and returns how far it got.
+//! - [`state`] is sent through the client: bound to the request, and sealed.
+//! - [`stored_journal`] is the journal shared by all nodes: it makes side
+//!   effects happen once, in one order, however often a round is repeated.
+//! - [`round`] combines them, and [`error`] has the errors sent to clients.
 
 pub(crate) mod error;
 pub(crate) mod journal;

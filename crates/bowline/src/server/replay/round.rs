@@ -1,4 +1,4 @@
-//! From one round of a conversation to the next.
+//! Suspends and resumes conversations between rounds.
 
 use std::{
     borrow::Cow,
@@ -27,67 +27,66 @@ use crate::{
     },
 };
 
-/// How a server carries conversations from round to round.
+/// Carries a server's conversations from round to round.
 ///
-/// What was not given is made where it is needed, so that servers whose tools
-/// ask nothing have neither keys nor stores.
+/// Missing keys and stores are created on first use, so servers whose tools ask
+/// nothing have neither.
 pub(crate) struct ReplayEngine {
     pub(crate) seal_keys: OnceLock<SealKeys>,
     pub(crate) journal_store: OnceLock<Arc<dyn JournalStore>>,
     pub(crate) state_store: OnceLock<Arc<dyn StateStore>>,
-    /// How long a conversation may go on.
+    /// How long a conversation may last.
     pub(crate) conversation_timeout: Duration,
-    /// How long whoever plays a round may be silent before it is taken for
+    /// How long a node that runs a round may be silent before it is considered
     /// dead.
     pub(crate) lease_timeout: Duration,
-    /// How long a state may be, sealed, before it is kept here instead.
+    /// The maximum size of a sealed state; a larger one is stored here instead.
     pub(crate) max_state_bytes: usize,
     pub(crate) clock: Clock,
-    /// The server, since no other's state opens.
+    /// The name of the server. States of other servers do not open.
     pub(crate) server_name: Box<str>,
     pub(crate) purpose: OnceLock<Arc<[u8]>>,
 }
 
-/// What time it is.
+/// Returns the current time.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// A conversation that goes on.
+/// A resumed conversation.
 pub(crate) struct ResumedConversation {
     pub(crate) info: ConversationInfo,
-    /// What it was told before.
+    /// The events delivered in earlier rounds.
     pub(crate) before: Vec<Entry>,
     pub(crate) answers: Vec<Entry>,
     pub(crate) access: JournalAccess,
-    /// Its time is over, a little while ago.
+    /// It expired a short while ago.
     pub(crate) is_expired: bool,
 }
 
-/// What a round brings along.
+/// The state and answers a round receives.
 #[derive(Default)]
 pub(crate) struct ResumeInput {
     pub(crate) state: Option<String>,
     pub(crate) answers: InputResponses,
 }
 
-/// For whom a round is played.
+/// The caller of a round.
 pub(crate) struct RoundCaller<'a> {
-    /// The request and the principal, in short.
+    /// A digest of the request and the principal.
     pub(crate) binding: &'a str,
-    /// The principal, in short.
+    /// A digest of the principal.
     pub(crate) account: Box<str>,
     pub(crate) lifecycle: &'a Arc<Lifecycle>,
 }
 
-/// How much longer journals are kept than states are good: the clocks of nodes
-/// disagree, and an entry that is forgotten too early is an effect that happens
-/// twice.
+/// How much longer journals are kept than states are valid: the clocks of nodes
+/// differ, and an entry lost too early is a side effect that happens twice.
 const JOURNAL_TTL_MARGIN: Duration = Duration::from_secs(5 * 60);
 
-/// A state that only names where the rest is kept.
+/// The prefix of a state that only names where the rest is stored.
 const STORED_STATE_PREFIX: char = '@';
 
 impl ReplayEngine {
-    /// A conversation of this name begins.
+    /// Begins a conversation with this nonce.
     pub(crate) fn begin(
         &self,
         binding: Box<str>,
@@ -97,12 +96,12 @@ impl ReplayEngine {
         ConversationInfo::new(binding, nonce, started_at, self.conversation_timeout)
     }
 
-    /// Takes a conversation up again.
+    /// Resumes a conversation.
     ///
     /// # Errors
     ///
-    /// Where the state is not one of ours, not of this request, or too old; or
-    /// where an answer is none.
+    /// Returns an error if the state is not ours, belongs to another request or
+    /// has expired, or if an answer is invalid.
     pub(crate) async fn resume(
         &self,
         caller: RoundCaller<'_>,
@@ -145,13 +144,13 @@ impl ReplayEngine {
         })
     }
 
-    /// How long a conversation may still go on.
+    /// Returns how long a conversation may continue.
     pub(crate) fn time_left(&self, info: &ConversationInfo) -> Option<Duration> {
         info.time_left((self.clock)())
     }
 
-    /// Puts a conversation off that may go on for so long: what to ask the
-    /// client, and the state to bring back.
+    /// Suspends a conversation: returns the questions for the client and the
+    /// state to send back.
     pub(crate) async fn suspend(
         &self,
         info: ConversationInfo,
@@ -209,11 +208,13 @@ impl ReplayEngine {
                 .await;
             let stored = stored.map_err(|error| store_failed(&error))?;
             let stored = stored.ok_or_else(|| {
-                invalid_state("it is too old, or kept elsewhere: make the call anew, without it")
+                invalid_state(
+                    "it has expired or is stored on another node: repeat the call without it",
+                )
             })?;
             plain = self.unseal(&String::from_utf8_lossy(&stored))?;
         }
-        let other = "another version of this server made it: make the call anew, without it";
+        let other = "it was created by another version of this server: repeat the call without it";
         serde_json::from_slice(&plain).map_err(|_| invalid_state(other))
     }
 
@@ -231,8 +232,8 @@ impl ReplayEngine {
         self.state_store.get_or_init(memory)
     }
 
-    /// What the seal is for: no other server's state opens, nor one that
-    /// belongs to a journal that is gone.
+    /// Returns the purpose for sealing: states of other servers, or of a lost
+    /// journal, do not open.
     fn purpose(&self) -> &Arc<[u8]> {
         self.purpose.get_or_init(|| {
             let journals = self.journal_store().instance_id().unwrap_or("shared");
@@ -244,14 +245,14 @@ impl ReplayEngine {
     fn unseal(&self, sealed: &str) -> Result<Vec<u8>, ErrorObject> {
         let opened = self.seal_keys().open(self.purpose(), sealed);
         opened.map_err(|fault| match fault {
-            UnsealError::UnknownKey => invalid_state("no key of this server opens it"),
-            _ => invalid_state("it is not what this server sent"),
+            UnsealError::UnknownKey => invalid_state("it was sealed with an unknown key"),
+            _ => invalid_state("it is malformed or was altered"),
         })
     }
 }
 
-/// All that is known of a conversation, in short. Answers that only are written
-/// in another way are the same.
+/// Returns a digest of all entries of a conversation. Answers that differ only
+/// in notation are equal.
 fn history_digest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Box<str> {
     let mut all: Vec<Cow<'_, [u8]>> = Vec::new();
     for Entry {

@@ -1,4 +1,4 @@
-//! Running a conversation on a stage, as far as it goes.
+//! Runs a conversation as far as it can go.
 
 use std::{
     future::{Future, poll_fn},
@@ -15,29 +15,29 @@ use super::{
 };
 use crate::{proto::jsonrpc::ErrorObject, transport::BoxFuture};
 
-/// How far a conversation came.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) enum RunOutcome<T> {
-    /// To its end.
+    /// The conversation ended.
     Ended(T),
-    /// To questions that have no answers yet.
+    /// It has questions without answers.
     Suspended(Suspension),
-    /// Not to where this round should have brought it.
+    /// The replay failed.
     Failed(ReplayError),
 }
 
-/// Runs a conversation until it ends or waits for answers. What it had in
-/// flight besides steps is dropped then, and whoever waits somewhere else waits
-/// no longer. So it is, too, if the conversation panics or this is dropped.
+/// Runs a conversation until it ends or needs answers. Then everything in
+/// flight except steps is dropped, and other waiters are released. The same
+/// happens if the conversation panics or this future is dropped.
 ///
-/// What happens is written to its course, if it has one, by nobody else. What
-/// is being written is written to its end first.
+/// Only this function writes events to its journal, if it has one. A write in
+/// progress is completed first.
 pub(crate) async fn run<T>(
     replayer: &Replayer,
     journal: Option<&StoredJournal>,
     work: impl Future<Output = T>,
 ) -> RunOutcome<T> {
-    // It falls when the conversation is gone already.
+    // Dropped after the conversation.
     let _close_guard = CloseGuard(replayer);
     let mut work = pin!(work);
     let mut write = JournalWrite::Idle;
@@ -48,7 +48,7 @@ pub(crate) async fn run<T>(
         loop {
             if outcome.is_some() {
                 ready!(write.poll(replayer, cx));
-                // It has been put there just before.
+                // It was set just before.
                 return outcome.take().map_or(Poll::Pending, Poll::Ready);
             }
             if let Poll::Ready(end) = work.as_mut().poll(cx) {
@@ -69,10 +69,10 @@ pub(crate) async fn run<T>(
                 Action::Poll => {}
                 Action::Wait => return Poll::Pending,
                 Action::Write(pending) => write = JournalWrite::begin(journal, pending),
-                // Before it is dropped: what is dropped is no longer asked.
+                // Before it is dropped: dropped questions are no longer asked.
                 Action::Suspend(suspension) => outcome = Some(RunOutcome::Suspended(suspension)),
-                // Perhaps it waits for something that is no step, and was
-                // quicker before.
+                // It may wait for something other than a step that was faster
+                // before.
                 Action::Stuck(replay_error, timeout) => {
                     ready!(stuck_timer.poll(timeout, cx));
                     outcome = Some(RunOutcome::Failed(replay_error));
@@ -84,7 +84,7 @@ pub(crate) async fn run<T>(
     .await
 }
 
-/// What is being written to the journal.
+/// A journal write in progress.
 enum JournalWrite<'a> {
     Idle,
     InProgress(BoxFuture<'a, Result<(), ErrorObject>>),
@@ -104,7 +104,7 @@ impl<'a> JournalWrite<'a> {
         matches!(self, Self::Idle)
     }
 
-    /// Writes on, and tells the stage when it is done.
+    /// Continues the write and notifies the replayer when it is done.
     fn poll(&mut self, replayer: &Replayer, cx: &mut Context<'_>) -> Poll<()> {
         let Self::InProgress(future) = self else {
             return Poll::Ready(());
@@ -119,7 +119,7 @@ impl<'a> JournalWrite<'a> {
     }
 }
 
-/// How long to wait for what may never come.
+/// A timeout for events that may never happen.
 struct StuckTimer(Option<Pin<Box<Sleep>>>);
 
 impl StuckTimer {
@@ -129,7 +129,7 @@ impl StuckTimer {
     }
 }
 
-/// Closes the stage in the end, however that comes.
+/// Closes the replayer at the end of the run in any case.
 struct CloseGuard<'a>(&'a Replayer);
 
 impl Drop for CloseGuard<'_> {

@@ -1,6 +1,6 @@
-//! What holds in every order in which threads take their locks.
+//! Properties that hold for every thread schedule.
 //!
-//! Each test tries some thousand schedules. `SCHEDULES` multiplies them.
+//! Each test tries several thousand schedules. `SCHEDULES` multiplies them.
 
 use std::{
     sync::{
@@ -33,14 +33,14 @@ fn iterations(times: usize) -> usize {
     times * more.and_then(|more| more.parse().ok()).unwrap_or(1)
 }
 
-/// How often something happened.
+/// A counter.
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicUsize>);
 
 impl Count {
     async fn add(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
-        // Here others may go on.
+        // Other tasks may run here.
         yield_now().await;
     }
 
@@ -81,7 +81,7 @@ fn suspended<T>(outcome: RunOutcome<T>) -> Suspension {
     }
 }
 
-/// A task of its own takes a step while the conversation is being put off.
+/// A separate task runs a step while the conversation is being suspended.
 /// Either the step is in the journal, or it did not happen.
 #[test]
 fn a_step_elsewhere_is_in_the_journal_or_does_not_happen() {
@@ -103,7 +103,7 @@ fn a_step_elsewhere_is_in_the_journal_or_does_not_happen() {
     });
 }
 
-/// The same while the caller leaves. What began, ended.
+/// The same while the caller disconnects. What started, ended.
 #[test]
 fn nothing_begins_once_the_caller_has_left() {
     explore(iterations(1500), || {
@@ -151,7 +151,7 @@ impl Cluster {
         }
     }
 
-    /// A round of a conversation that goes on with this answer.
+    /// A round of a conversation resumed with this answer.
     fn access(&self, holder: &str, answer: &str) -> JournalAccess {
         JournalAccess {
             store: Arc::clone(&self.store) as Arc<dyn JournalStore>,
@@ -170,8 +170,8 @@ impl Cluster {
     }
 }
 
-/// Plays a round: two steps at once, and a third after them. Gives what was
-/// answered, if anything was.
+/// Runs a round: two concurrent steps, and a third after them. Returns the
+/// response, if any.
 async fn run_round(
     access: JournalAccess,
     answer: &'static str,
@@ -215,8 +215,8 @@ fn counts() -> [Count; 3] {
     Default::default()
 }
 
-/// The same round on two nodes at once: who waits is told what the other came
-/// to.
+/// The same round on two nodes at once: the one that waits gets the other's
+/// response.
 #[test]
 fn the_same_round_on_two_nodes_happens_once() {
     explore(iterations(800), || {
@@ -239,8 +239,8 @@ fn the_same_round_on_two_nodes_happens_once() {
     });
 }
 
-/// Leases that end as they are given: everybody believes to be the only one,
-/// and the positions of the journal alone decide.
+/// Leases that expire immediately: every node believes to have it, and only the
+/// positions of the journal decide.
 #[test]
 fn nodes_that_are_wrong_about_their_lease_do_nothing_twice() {
     explore(iterations(1500), || {
@@ -264,8 +264,8 @@ fn nodes_that_are_wrong_about_their_lease_do_nothing_twice() {
     });
 }
 
-/// Two answers to one question, at once: one of them has effects, and only one
-/// is the end of the conversation.
+/// Two answers to one question at once: only one has side effects, and only one
+/// ends the conversation.
 #[test]
 fn two_answers_at_once_are_one_course() {
     for lease in [Duration::from_secs(6), Duration::ZERO] {

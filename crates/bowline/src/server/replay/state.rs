@@ -1,5 +1,5 @@
-//! What travels through the client: sealed, bound to the request, and short
-//! of life.
+//! The state sent through the client: sealed, bound to the request, and
+//! short-lived.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,38 +20,38 @@ use crate::{
     },
 };
 
-/// A conversation that is put off.
+/// A suspended conversation.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SuspendedState {
     #[serde(rename = "t")]
     pub(crate) info: ConversationInfo,
     #[serde(rename = "j")]
     pub(crate) journal: Vec<Entry>,
-    /// From where on the journal in the store has more.
+    /// The first position of the stored journal not covered by this state.
     #[serde(rename = "p")]
     pub(crate) position: u64,
     #[serde(rename = "a")]
     questions: Vec<StoredQuestion>,
 }
 
-/// Which conversation it is.
+/// Identifies a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ConversationInfo {
-    /// A name that no other conversation has.
+    /// Unique for each conversation.
     #[serde(rename = "n")]
     pub(crate) nonce: Box<str>,
-    /// The request and the caller that it belongs to.
+    /// A digest of its request and caller.
     #[serde(rename = "b")]
     pub(crate) binding: Box<str>,
-    /// When it began, in milliseconds of the Unix epoch.
+    /// When it started, in milliseconds of the Unix epoch.
     #[serde(rename = "s")]
     pub(crate) started_at: u64,
-    /// Until when it may go on, likewise.
+    /// When it expires, in milliseconds of the Unix epoch.
     #[serde(rename = "e")]
     pub(crate) expires_at: u64,
 }
 
-/// A question that was sent and has no answer yet.
+/// A question that was sent and is not answered yet.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredQuestion {
     #[serde(rename = "i")]
@@ -94,12 +94,12 @@ impl SuspendedState {
         }
     }
 
-    /// The answers that came to what was asked. Others are ignored; questions
-    /// without an answer will be asked again.
+    /// Returns the answers to the questions asked. Others are ignored;
+    /// unanswered questions will be asked again.
     ///
     /// # Errors
     ///
-    /// Where something is not an answer to its question.
+    /// Returns an error if a value is not a valid answer to its question.
     pub(crate) fn answers(&self, responses: &InputResponses) -> Result<Vec<Entry>, ErrorObject> {
         let mut answers = Vec::new();
         for question in &self.questions {
@@ -132,19 +132,19 @@ impl ConversationInfo {
         }
     }
 
-    /// How long it may still go on.
+    /// Returns how long it may continue.
     pub(crate) fn time_left(&self, now: SystemTime) -> Option<Duration> {
         let left = self.expires_at.checked_sub(unix_millis(now))?;
         (left > 0).then(|| Duration::from_millis(left))
     }
 
-    /// How long it had been going on then, in milliseconds of the Unix epoch.
+    /// Returns its age at a time in milliseconds of the Unix epoch.
     pub(crate) fn age(&self, now: u64) -> Duration {
         Duration::from_millis(now.saturating_sub(self.started_at))
     }
 }
 
-/// What a conversation belongs to: who asks, and for what.
+/// Returns a digest of the caller and the request a conversation belongs to.
 pub(crate) fn binding(
     principal: Option<&str>,
     method: &str,
@@ -162,13 +162,13 @@ pub(crate) fn binding(
     hex(&digest[..16]).into()
 }
 
-/// Whom something is kept for, in short; nothing where nobody knows.
+/// Returns a digest of the principal, or an empty string if unknown.
 pub(crate) fn account(principal: Option<&str>) -> Box<str> {
     let short = |principal: &str| hex(&digest([principal.as_bytes()])[..16]);
     principal.map(short).unwrap_or_default().into()
 }
 
-/// Whether this could be the answer to a question of its kind.
+/// Returns whether this is a valid answer to this kind of question.
 pub(crate) fn is_valid_answer(question: &InputRequest, answer: &RawJson) -> bool {
     QuestionKind::from_input(&question.kind)
         .check("", answer)
@@ -200,7 +200,7 @@ impl QuestionKind {
     }
 }
 
-/// A moment, in milliseconds of the Unix epoch.
+/// Converts a time to milliseconds of the Unix epoch.
 pub(crate) fn unix_millis(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     duration_millis(since.unwrap_or_default())

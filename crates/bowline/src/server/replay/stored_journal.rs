@@ -1,16 +1,15 @@
-//! The one course of a conversation, as all nodes know it.
+//! The stored journal of a conversation, shared by all nodes.
 //!
-//! Whoever plays a round of a conversation has the lease of its journal. What
-//! happens in the round is written there, entry by entry, before it has any
-//! consequence: with which answers the conversation went on, that a step
-//! begins, what came of it, that the conversation has ended. Each position of
-//! the journal is written once. So whoever repeats a round finds out what
-//! happened in it, and goes on from there; and whoever comes with other answers
-//! finds that the conversation went on without them.
+//! The node that runs a round of a conversation holds the lease of its journal.
+//! Every event of the round is written there before it has any consequence: the
+//! answers the conversation continued with, the start of a step, its outcome,
+//! the end of the conversation. Each position is written once. So a node that
+//! repeats a round finds what happened in it and continues from there, and a
+//! round with other answers finds that the conversation continued without them.
 //!
-//! The journal holds the entries of one round only. What happened in rounds
-//! before is in the state that the client brings, with the position from which
-//! on the journal is news to it.
+//! The journal holds the entries of one round only. Events of earlier rounds
+//! are in the state that the client sends, along with the first journal
+//! position it does not cover.
 
 use std::{
     sync::{
@@ -44,49 +43,49 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// How often to look whether another node has come to an end, where the store
-/// does not tell.
+/// How often to check whether another node has finished, if the store does not
+/// notify.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// How often an entry is written that may not have been.
+/// The number of attempts to write an entry.
 const APPEND_ATTEMPTS: u32 = 3;
-/// How long to wait before the second attempt.
+/// The delay before the second attempt.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// The journal of a conversation, in the hands of whoever plays a round of it.
+/// The journal of a conversation, held by the node that runs a round of it.
 pub(crate) struct StoredJournal {
     access: JournalAccess,
-    /// Where the next entry belongs.
+    /// The position of the next entry.
     position: AtomicU64,
-    /// Whether something was written in this round, here or before.
+    /// Whether this round has entries, from this or an earlier attempt.
     has_entries: AtomicBool,
-    /// Whether the lease is still to be given back.
+    /// Whether the lease must still be released.
     holds_lease: AtomicBool,
-    /// How much time passed between the last entry that was found and now.
+    /// The time between the last entry found and now.
     clock_delay: u64,
 }
 
-/// Which journal it is, and what round of which conversation is played.
+/// Identifies a journal, and the round of the conversation to run.
 #[derive(Clone)]
 pub(crate) struct JournalAccess {
     pub(crate) store: Arc<dyn JournalStore>,
     pub(crate) seal_keys: SealKeys,
-    /// What the seal is for: no other server's entries open.
+    /// The purpose for sealing: entries of other servers do not open.
     pub(crate) purpose: Arc<[u8]>,
     pub(crate) id: Box<str>,
     pub(crate) account: Box<str>,
-    /// Who plays the round.
+    /// The node that runs the round.
     pub(crate) holder: Box<str>,
     pub(crate) lease: Duration,
-    /// All that was known when the round began, the answers included. Another
-    /// round with another history is another course of events, and one
-    /// conversation has only one.
+    /// A digest of everything known when the round began, including the
+    /// answers. A round with a different history is a different course of
+    /// events, and a conversation has only one.
     pub(crate) history_digest: Box<str>,
-    /// From where on the journal is news to the state that came.
+    /// The first position not covered by the state received.
     pub(crate) first_position: u64,
-    /// How long the journal is kept: longer than the conversation may go on.
+    /// How long the journal is kept: longer than the conversation may last.
     pub(crate) ttl: Duration,
     pub(crate) clock: Clock,
-    /// What must come to its end although the caller left.
+    /// Work that must complete even if the caller disconnects.
     pub(crate) lifecycle: Arc<Lifecycle>,
 }
 
@@ -95,13 +94,13 @@ pub(crate) struct JournalAccess {
 struct StoredEntry {
     #[serde(rename = "h")]
     history_digest: Box<str>,
-    /// When this was written, in milliseconds of the Unix epoch, as the round
-    /// counts time.
+    /// When this was written, in milliseconds of the Unix epoch, on the clock
+    /// of the round.
     #[serde(rename = "c")]
     written_at: u64,
     #[serde(rename = "e")]
     events: Vec<Entry>,
-    /// Steps that begin.
+    /// Steps that start.
     #[serde(rename = "b")]
     started_steps: Vec<Box<str>>,
     /// Whether the conversation has ended.
@@ -109,11 +108,11 @@ struct StoredEntry {
     ended: bool,
 }
 
-/// What there is to do about a round.
+/// The action to take for a round.
 pub(crate) enum OpenedRound {
-    /// Play it. This happened in it before.
+    /// Run it. These events happened in it before.
     Run(StoredJournal, Vec<Entry>),
-    /// It was played to the end of the conversation; this is what was answered.
+    /// The conversation has ended in it, with this response.
     Finished(Bytes),
 }
 
@@ -126,12 +125,13 @@ impl JournalAccess {
         Lease::new(&self.holder, self.lease)
     }
 
-    /// Takes the journal, once nobody else plays a round of the conversation.
-    /// `waiting` is told now and then that somebody does.
+    /// Opens the journal once no other node runs a round of the conversation.
+    /// `on_wait` is called from time to time while one does.
     ///
     /// # Errors
     ///
-    /// Where the store failed, or the conversation took another course.
+    /// Returns an error if the store failed or the conversation took another
+    /// course.
     pub(crate) async fn open(self, on_wait: impl Fn()) -> Result<OpenedRound, ErrorObject> {
         let mut changed: Option<BoxFuture<'_, ()>> = None;
         loop {
@@ -144,7 +144,7 @@ impl JournalAccess {
             match self.evaluate(opened) {
                 Ok(RoundState::Ended(answer)) => {
                     self.release_lease(acquired).await;
-                    let gone = "the conversation has ended, and its answer is no longer kept";
+                    let gone = "the conversation has ended and its response is no longer stored";
                     return answer
                         .map(OpenedRound::Finished)
                         .ok_or_else(|| invalid_state(gone));
@@ -165,14 +165,14 @@ impl JournalAccess {
                     () = sleep(POLL_INTERVAL) => on_wait(),
                 }
             }
-            // Before the next look, so that nothing changes unseen.
+            // Before the next check, so no change is missed.
             changed = Some(self.store.wait_for_change(self.key()));
         }
     }
 
-    /// Takes the journal to end a conversation whose time is over, if nobody
-    /// plays a round of it and it has not ended. `avoid` are steps after which
-    /// nothing is to be done.
+    /// Opens the journal to end an expired conversation, if no node runs a
+    /// round of it and it has not ended. After the steps in `avoid`, nothing is
+    /// to be done.
     pub(crate) async fn open_expired(
         self,
         forbidden_steps: &[&str],
@@ -207,24 +207,24 @@ impl JournalAccess {
         }
     }
 
-    /// What the journal says about this round.
+    /// Returns the state of this round according to the journal.
     fn evaluate(&self, opened: OpenedJournal) -> Result<RoundState, ErrorObject> {
         if opened.next_position < self.first_position {
-            let lost = "what happened in the conversation is no longer known: make the call \
-                        anew, without it";
+            let lost = "the journal of the conversation was lost: repeat the call \
+                        without it";
             return Err(invalid_state(lost));
         }
         let Some(last) = opened.entries.len().checked_sub(1) else {
             return Ok(RoundState::Open(opened));
         };
-        // Those in between are of the same round if the last one is.
+        // The entries in between belong to the same round if the last one does.
         let (first, last) = (
             self.decode_entry(&opened, 0)?,
             self.decode_entry(&opened, last)?,
         );
         if first.history_digest != self.history_digest || last.history_digest != self.history_digest
         {
-            let other = "the conversation has gone on from here, or before, with other answers";
+            let other = "the conversation has continued from here, or before, with other answers";
             return Err(invalid_state(other));
         }
         if last.ended {
@@ -237,9 +237,10 @@ impl JournalAccess {
         Ok(RoundState::Open(opened))
     }
 
-    /// Goes on where the journal ends. Steps that were begun, and whose end it
-    /// does not know, are cut off: their node is dead, or too slow to be
-    /// believed. That is written down, so that everybody is told the same.
+    /// Continues at the end of the journal. Steps that were started, and whose
+    /// outcome it does not contain, are marked as unknown: their node is dead,
+    /// or too slow to be trusted. This is written to the journal, so every node
+    /// reports the same.
     async fn start_round(self, opened: &OpenedJournal) -> Result<OpenedRound, ErrorObject> {
         let stored_entries = match self.decode_entries(opened) {
             Ok(stored_entries) => stored_entries,
@@ -277,10 +278,10 @@ impl JournalAccess {
         Ok(OpenedRound::Run(journal, events))
     }
 
-    /// Gives the lease back, if it was acquired.
+    /// Releases the lease, if it was acquired.
     async fn release_lease(&self, acquired: bool) {
         if acquired {
-            // It ends by itself.
+            // It expires by itself.
             let _ = self.store.release(self.key(), &self.holder).await;
         }
     }
@@ -302,7 +303,7 @@ impl JournalAccess {
         serde_json::from_slice(&plain).map_err(|_| unreadable(other))
     }
 
-    /// Whether entries leave the process.
+    /// Returns whether entries leave the process.
     fn is_sealed(&self) -> bool {
         self.store.instance_id().is_none()
     }
@@ -326,36 +327,36 @@ impl JournalAccess {
             .map_err(|fault| unreadable(&fault.to_string()))
     }
 
-    /// Binds what is sealed to its place: the ids have one length, and so have
-    /// positions.
+    /// Returns a purpose that binds a sealed value to its position: ids have a
+    /// fixed length, and so have positions.
     fn seal_purpose(&self, at: u64, kind: &[u8]) -> Vec<u8> {
         [self.id.as_bytes(), &at.to_le_bytes(), kind, &self.purpose].concat()
     }
 }
 
-/// How a conversation came to its end.
+/// The outcome of recording the end.
 pub(crate) enum EndOutcome {
-    /// By what was written now.
+    /// The end was written now.
     Recorded,
-    /// It had ended before, with this answer.
+    /// It had ended before, with this response.
     AlreadyEnded(Bytes),
 }
 
-/// What the journal says about a round.
+/// The state of a round.
 enum RoundState {
-    /// It was played to the end of the conversation, with this answer.
+    /// The conversation has ended in it, with this response.
     Ended(Option<Bytes>),
-    /// So far it came.
+    /// It is in progress, with these entries.
     Open(OpenedJournal),
 }
 
-// Of one length, so that none can be taken for the other.
+// Of equal length, so neither can be taken for the other.
 const ENTRY: &[u8] = b"entry.";
 const RESPONSE: &[u8] = b"answer";
 
 impl StoredJournal {
-    /// A journal that goes on at this position, and whose last entry of this
-    /// round was written then, if there is one.
+    /// Creates a journal that continues at this position. `last` is when the
+    /// last entry of this round was written, if there is one.
     fn new(access: JournalAccess, position: u64, last: Option<u64>) -> Self {
         let now = unix_millis((access.clock)());
         Self {
@@ -367,38 +368,38 @@ impl StoredJournal {
         }
     }
 
-    /// Where the next entry belongs.
+    /// Returns the position of the next entry.
     pub(crate) fn position(&self) -> u64 {
         self.position.load(Ordering::Relaxed)
     }
 
-    /// How far the clock of this round is behind. Who goes on with a round has
-    /// the time at which the journal ends, so that nothing is too late now that
-    /// was in time before.
+    /// Returns how far the clock of this round is behind. A resumed round
+    /// continues at the time the journal ends, so nothing that was in time
+    /// before is late now.
     pub(crate) fn clock_delay(&self) -> Duration {
         Duration::from_millis(self.clock_delay)
     }
 
-    /// What time it is, in milliseconds of the Unix epoch, as the round counts
-    /// time.
+    /// Returns the current time on the clock of the round, in milliseconds of
+    /// the Unix epoch.
     pub(crate) fn now(&self) -> u64 {
         unix_millis((self.access.clock)()).saturating_sub(self.clock_delay)
     }
 
-    /// Writes down what happened and what begins. From then on the conversation
-    /// has taken this course.
+    /// Writes events and starting steps. From then on the conversation has
+    /// taken this course.
     ///
     /// # Errors
     ///
-    /// Where nobody knows whether it was written, or somebody else went on with
-    /// the conversation.
+    /// Returns an error if it is unknown whether they were written, or if
+    /// another node continued the conversation.
     pub(crate) async fn write(&self, pending: PendingWrite) -> Result<(), ErrorObject> {
         let _busy = self.access.lifecycle.begin_work();
         let (since, starts_steps) = (Instant::now(), !pending.started_steps.is_empty());
         let stored_entry = self.encode_entry(pending, false);
         let mut appended = self.append(&stored_entry, None).await;
-        // Meanwhile somebody may have taken us for dead, and what was to begin
-        // for something whose end nobody knows.
+        // Meanwhile another node may have considered us dead and marked the
+        // outcome of the starting steps as unknown.
         let is_late = since.elapsed() >= self.access.lease / 3;
         if starts_steps && is_late && matches!(appended, Ok(AppendOutcome::Appended)) {
             appended = self.check_last_entry(self.position() - 1, None).await;
@@ -410,8 +411,8 @@ impl StoredJournal {
         }
     }
 
-    /// Whether the entry at this position is the last one, and this one if one
-    /// is given, and the lease is still ours.
+    /// Returns whether the entry at this position is the last one, equals the
+    /// given one if any, and the lease is still ours.
     async fn check_last_entry(
         &self,
         at: u64,
@@ -428,12 +429,13 @@ impl StoredJournal {
         )
     }
 
-    /// Writes down that the conversation ended with this answer, and that these
-    /// steps begin after its end.
+    /// Records that the conversation ended with this response, and that these
+    /// steps start after its end.
     ///
     /// # Errors
     ///
-    /// Where that is not known, or it may have taken another course.
+    /// Returns an error if it is unknown whether that was written, or if the
+    /// conversation may have taken another course.
     pub(crate) async fn record_end(
         &self,
         answer: &[u8],
@@ -460,8 +462,8 @@ impl StoredJournal {
         }
     }
 
-    /// Somebody else wrote the last entry. If that is the end of the same
-    /// round, its answer is as good as ours, and was first.
+    /// Loads the last entry, which another node wrote. If it is the end of the
+    /// same round, its response is equally valid and was first.
     async fn load_recorded_end(&self) -> Result<Bytes, ErrorObject> {
         let access = &self.access;
         let opened = access
@@ -490,10 +492,11 @@ impl StoredJournal {
         answer: Option<&[u8]>,
     ) -> Result<AppendOutcome, StoreError> {
         let (access, at) = (&self.access, self.position());
-        let plain = serde_json::to_vec(stored_entry)
-            .map_err(|error| StoreError::new("an entry cannot be written").with_source(error))?;
+        let plain = serde_json::to_vec(stored_entry).map_err(|error| {
+            StoreError::new("a journal entry cannot be serialized").with_source(error)
+        })?;
         let mut entry = NewEntry::new(at, access.seal(at, ENTRY, plain), access.ttl);
-        // Those before it are in the state that came, or nobody needs them.
+        // Earlier entries are in the state received, or no longer needed.
         entry.truncate = answer.is_some() || !self.has_entries.load(Ordering::Relaxed);
         entry.response = answer.map(|answer| access.seal(at, RESPONSE, answer.to_vec()));
         let appended = self.try_append(&entry).await?;
@@ -504,8 +507,8 @@ impl StoredJournal {
         Ok(appended)
     }
 
-    /// Appends an entry, again if that failed. Who finds the position taken
-    /// then may have taken it without having heard of it.
+    /// Appends an entry, with retries after errors. If the position is taken
+    /// then, an earlier attempt may have succeeded.
     async fn try_append(&self, entry: &NewEntry) -> Result<AppendOutcome, StoreError> {
         let (access, mut delay) = (&self.access, FIRST_RETRY_DELAY);
         let mut attempt = 1;
@@ -524,7 +527,7 @@ impl StoredJournal {
         }
     }
 
-    /// Keeps the lease for as long as this is polled.
+    /// Renews the lease as long as this is polled.
     pub(crate) async fn renew_lease(&self) -> std::convert::Infallible {
         let access = &self.access;
         loop {
@@ -535,7 +538,7 @@ impl StoredJournal {
         }
     }
 
-    /// The round may be played again.
+    /// Releases the lease, so the round can run again.
     pub(crate) async fn release(&self) {
         let _busy = self.access.lifecycle.begin_work();
         if self.holds_lease.swap(false, Ordering::Relaxed) {
@@ -544,7 +547,7 @@ impl StoredJournal {
     }
 }
 
-/// A round that is cut off may be played again.
+/// Releases the lease of an interrupted round, so it can run again.
 impl Drop for StoredJournal {
     fn drop(&mut self) {
         if !*self.holds_lease.get_mut() {
@@ -563,6 +566,6 @@ fn already_continued() -> ErrorObject {
 
 fn unreadable(why: &str) -> ErrorObject {
     invalid_state(&format!(
-        "its journal cannot be read: {why}. Make the call anew, without it"
+        "its journal cannot be read: {why}. Repeat the call without it"
     ))
 }

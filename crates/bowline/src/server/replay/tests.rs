@@ -1,4 +1,4 @@
-//! The rules of the stage, one by one.
+//! The rules of the replayer, one by one.
 
 use std::{
     pin::pin,
@@ -27,7 +27,7 @@ fn value(value: u32) -> EntryOutcome {
     EntryOutcome::Value(RawJson::encode(&value).unwrap())
 }
 
-/// What a journal says of something that had this as its id and its name.
+/// A journal entry whose fingerprint is derived from its id.
 fn entry(id: &str, outcome: EntryOutcome) -> Entry {
     Entry {
         id: id.into(),
@@ -45,7 +45,7 @@ fn ids(journal: &[Entry]) -> Vec<&str> {
     journal.iter().map(|entry| &*entry.id).collect()
 }
 
-/// What a conversation does to ask.
+/// Asks a question as a conversation does.
 async fn ask(replayer: &Replayer, id: &str) -> Option<EntryOutcome> {
     let fingerprint = Fingerprint::for_step(id);
     if replayer.register(id, fingerprint) == EntryStatus::New {
@@ -60,7 +60,7 @@ async fn ask(replayer: &Replayer, id: &str) -> Option<EntryOutcome> {
     replayer.wait_outcome(id).await
 }
 
-/// What it does to take a step.
+/// Runs a step as a conversation does.
 async fn step(
     replayer: &Replayer,
     id: &str,
@@ -78,7 +78,7 @@ fn diverged(divergence: Divergence) -> ReplayError {
     ReplayError::Diverged(divergence)
 }
 
-/// Counts how often it is woken.
+/// Counts its wakeups.
 #[derive(Default)]
 struct CountingWaker(AtomicUsize);
 
@@ -109,7 +109,7 @@ fn what_is_known_is_told_in_order_and_one_at_a_time() {
     assert_eq!(ids(&suspension.journal), ["b", "a"]);
 }
 
-/// It may not have come to the first one yet, for some reason of its own.
+/// The conversation may not have reached the first one yet.
 #[test]
 fn what_is_waited_for_is_told_before_what_is_not() {
     let replayer = Replayer::without_journal(entries(&["first", "second"]));
@@ -118,7 +118,7 @@ fn what_is_waited_for_is_told_before_what_is_not() {
     assert!(second.as_mut().poll(&mut cx).is_pending());
     assert!(matches!(replayer.next_action(), Action::Poll));
     assert_eq!(second.as_mut().poll(&mut cx), Poll::Ready(Some(value(1))));
-    // Nothing new was asked: there is time.
+    // Nothing new was asked, so it can wait.
     assert!(matches!(replayer.next_action(), Action::Wait));
     assert_eq!(
         replayer.check_end(),
@@ -142,7 +142,7 @@ fn those_who_wait_are_woken_when_they_are_told() {
     assert_eq!(counter.0.load(Ordering::SeqCst), 1);
 }
 
-/// Tasks of their own enter, ask, begin and leave while nobody polls.
+/// Other tasks register, ask, start and leave while no one polls.
 #[test]
 fn whoever_runs_the_conversation_is_woken_by_what_happens_elsewhere() {
     let replayer = Replayer::without_journal(Vec::new());
@@ -192,8 +192,8 @@ async fn a_question_that_is_dropped_is_not_asked() {
     assert_eq!(ids_asked, ["kept"]);
 }
 
-/// An answer to a question that was dropped meanwhile is known, and is told to
-/// nobody.
+/// An answer to a question that was dropped meanwhile is known, but delivered
+/// to no one.
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_nobody_waits_for_is_no_divergence() {
     let replayer = Replayer::without_journal(entries(&["a", "b"]));
@@ -305,8 +305,8 @@ async fn a_new_step_waits_for_what_is_known() {
     assert_eq!(ended, (Some(value(1)), Some(value(0))));
 }
 
-/// What a task on another thread begins after the decision would be in no
-/// journal.
+/// A step that a task on another thread starts after the decision would be in
+/// no journal.
 #[tokio::test(start_paused = true)]
 async fn nothing_begins_once_it_is_decided_to_put_off() {
     let replayer = Replayer::without_journal(Vec::new());
@@ -319,7 +319,7 @@ async fn nothing_begins_once_it_is_decided_to_put_off() {
     assert!(matches!(decided, Action::Suspend(_)));
 }
 
-/// A task of its own that comes too late.
+/// A separate task that comes too late.
 #[tokio::test(start_paused = true)]
 async fn nothing_begins_on_a_closed_stage() {
     let replayer = Replayer::without_journal(Vec::new());

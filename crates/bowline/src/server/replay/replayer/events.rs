@@ -1,24 +1,23 @@
-//! What is known of a conversation, in its order.
+//! The known events of a conversation, in order.
 
 use std::collections::VecDeque;
 
 use super::History;
 use crate::server::replay::journal::{Entry, EntryOutcome};
 
-/// What a conversation was told, and what it is to be told next.
+/// The delivered and pending events of a conversation.
 #[derive(Debug, Default)]
 pub(super) struct EventQueue {
     delivered: Vec<Event>,
-    /// In the order in which it is told, except that what the conversation has
-    /// not come to waits.
+    /// In delivery order, except that events the conversation has not reached
+    /// wait.
     pending: VecDeque<Event>,
-    /// Names of steps that are about to begin, to be written down.
+    /// The ids of steps about to start, to be written to the journal.
     starting_steps: Vec<Box<str>>,
-    /// Those that are being written.
+    /// Those being written.
     steps_being_written: Vec<Box<str>>,
     is_writing: bool,
-    /// Whether the conversation was told something that it was not told in
-    /// earlier rounds.
+    /// Whether an event was delivered that was not delivered in earlier rounds.
     has_new: bool,
 }
 
@@ -26,32 +25,32 @@ pub(super) struct EventQueue {
 struct Event {
     entry: Entry,
     persistence: Persistence,
-    /// Whether it must be written down before the conversation is told.
+    /// Whether it must be written before it is delivered.
     must_persist_first: bool,
 }
 
-/// Whether something is in the journal, or in the state that came.
+/// Whether an event is in the journal, or in the state received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Persistence {
-    /// In the state: it was told in an earlier round.
+    /// In the state: delivered in an earlier round.
     PreviousRound,
-    /// In the journal, or with the answers that came.
+    /// In the journal, or among the answers received.
     Stored,
     Writing,
     Unstored,
 }
 
-/// What is to be written to the journal, in one piece.
+/// A batch to write to the journal.
 #[derive(Debug, PartialEq)]
 pub(crate) struct PendingWrite {
-    /// What happened.
+    /// The events.
     pub(crate) events: Vec<Entry>,
-    /// The steps that begin.
+    /// The steps that start.
     pub(crate) started_steps: Vec<Box<str>>,
 }
 
 impl EventQueue {
-    /// Of a conversation that begins.
+    /// Creates the queue of a new conversation.
     pub(super) fn new() -> Self {
         Self {
             has_new: true,
@@ -87,7 +86,7 @@ impl EventQueue {
         });
     }
 
-    /// What the conversation was not told yet.
+    /// Iterates over the events not delivered yet.
     pub(super) fn undelivered(&self) -> impl Iterator<Item = &Entry> {
         self.pending.iter().map(|event| &event.entry)
     }
@@ -102,8 +101,8 @@ impl EventQueue {
         !self.has_new
     }
 
-    /// Tells the first thing that is waited for, unless that must be written
-    /// down before.
+    /// Delivers the first event that is awaited, unless it must be written
+    /// first.
     pub(super) fn deliver_next(&mut self, is_waited_for: impl Fn(&str) -> bool) -> Option<&Entry> {
         let waited_for = |event: &Event| is_waited_for(&event.entry.id);
         let at = self.pending.iter().position(waited_for)?;
@@ -117,20 +116,20 @@ impl EventQueue {
         self.delivered.last().map(|event| &event.entry)
     }
 
-    /// What was told, for the state.
+    /// Takes the delivered events, for the state.
     pub(super) fn take_delivered(&mut self) -> Vec<Entry> {
         let events = std::mem::take(&mut self.delivered);
         events.into_iter().map(|event| event.entry).collect()
     }
 }
 
-/// What is written to the journal.
+/// Journal writes.
 impl EventQueue {
     pub(super) fn begin_step(&mut self, id: &str) {
         self.starting_steps.push(id.into());
     }
 
-    /// A step that was about to begin does not.
+    /// Cancels a step that was about to start.
     pub(super) fn cancel_step(&mut self, id: &str) {
         self.starting_steps.retain(|known| **known != *id);
     }
@@ -139,7 +138,7 @@ impl EventQueue {
         self.is_writing
     }
 
-    /// Whether something waits to be written, and nothing is being written.
+    /// Returns whether something must be written, and no write is in progress.
     pub(super) fn must_write(&self) -> bool {
         let must_persist_first =
             |event: &Event| event.must_persist_first && event.persistence == Persistence::Unstored;
@@ -147,19 +146,19 @@ impl EventQueue {
             && (!self.starting_steps.is_empty() || self.pending.iter().any(must_persist_first))
     }
 
-    /// Whether something was told that others would not be: a clock reading, a
-    /// timeout, a step that was given up.
+    /// Returns whether events were delivered that are not written: a clock
+    /// reading, a timeout, an abandoned step.
     pub(super) fn has_unwritten(&self) -> bool {
         let mut all = self.delivered.iter().chain(&self.pending);
         all.any(|event| event.persistence == Persistence::Unstored)
     }
 
-    /// No step begins any more.
+    /// Cancels all steps about to start.
     pub(super) fn cancel_starting_steps(&mut self) {
         self.starting_steps.clear();
     }
 
-    /// All that is not written yet, to be written now.
+    /// Takes everything not written yet, to write it now.
     pub(super) fn take_pending(&mut self) -> PendingWrite {
         self.is_writing = true;
         self.steps_being_written = std::mem::take(&mut self.starting_steps);
@@ -175,7 +174,7 @@ impl EventQueue {
         }
     }
 
-    /// What was taken to be written is. Gives the steps that may begin.
+    /// Marks the current write as done. Returns the steps that may start.
     pub(super) fn mark_written(&mut self) -> Vec<Box<str>> {
         self.is_writing = false;
         for event in self.delivered.iter_mut().chain(&mut self.pending) {

@@ -1,16 +1,16 @@
-//! What a conversation runs on, where it is told again what happened before.
+//! The replayer: runs a conversation again with the events that happened
+//! before.
 //!
-//! Everything that a conversation asks or does enters here under a name. What
-//! is known of it is told in the order in which it happened, one thing at a
-//! time, and the conversation runs as far as it can after each. So it comes to
-//! the same questions in the same order as before, even where it does several
-//! things at once.
+//! Everything a conversation asks or does is registered here under an id. Known
+//! events are delivered in the order they happened, one at a time, and the
+//! conversation runs as far as it can after each. So it reaches the same
+//! questions in the same order as before, even if it does several things
+//! concurrently.
 //!
-//! What happens for the first time is written to the journal of the
-//! conversation, if there is one: that a step begins before it does, and what
-//! came of it before the conversation is told. [`events`] keeps what is known
-//! in its order, [`runner`] is for whoever runs the conversation, and [`step`]
-//! is how steps begin and end.
+//! New events are written to the journal of the conversation, if there is one:
+//! the start of a step before it runs, and its outcome before it is delivered.
+//! [`events`] keeps the known events in order, [`runner`] is the interface for
+//! running the conversation, and [`step`] starts and ends steps.
 
 mod events;
 mod runner;
@@ -36,7 +36,7 @@ use events::EventQueue;
 pub(crate) use events::PendingWrite;
 pub(crate) use runner::Action;
 
-/// The stage of one run of a conversation.
+/// The replayer of one run of a conversation.
 #[derive(Debug)]
 pub(crate) struct Replayer {
     inner: Mutex<Inner>,
@@ -45,33 +45,33 @@ pub(crate) struct Replayer {
 #[derive(Debug, Default)]
 struct Inner {
     events: EventQueue,
-    /// What each name stands for that is known already.
+    /// The fingerprints of known ids.
     expected: HashMap<Box<str>, Fingerprint>,
-    /// How many of them the conversation has not come to yet.
+    /// How many of them the conversation has not reached yet.
     missing_entries: usize,
     slots: HashMap<Box<str>, EntrySlot>,
-    /// Questions without an answer, in the order in which they were asked.
+    /// Unanswered questions, in the order they were asked.
     open_questions: Vec<OpenQuestion>,
-    /// New steps that must wait until the conversation has come to all that
-    /// is expected.
+    /// New steps that must wait until the conversation has reached everything
+    /// expected.
     held_steps: HashMap<Box<str>, Waker>,
-    /// New steps that wait until it is written down that they begin.
+    /// New steps that wait until their start is written.
     starting_steps: HashMap<Box<str>, Waker>,
-    /// Those of which it is, and which have not begun.
+    /// Steps whose start is written, but which have not started.
     granted_steps: HashSet<Box<str>>,
-    /// Steps that were given up before, and are waited for again, with the
-    /// time that it took then.
+    /// Steps that were abandoned before and are awaited again, with the time
+    /// after which they were abandoned.
     abandoned_steps: HashMap<Box<str>, Duration>,
-    /// How many steps are under way.
+    /// The number of running steps.
     running_steps: usize,
-    /// Whether there is a journal, and steps wait for it.
+    /// Whether there is a journal that steps must wait for.
     is_journaled: bool,
-    /// Why nothing new begins, although nothing has failed.
+    /// Why nothing new may start, although nothing has failed.
     shutdown_reason: Option<ReplayError>,
     error: Option<ReplayError>,
     closed: bool,
     runner: Option<Waker>,
-    /// Answers that came with a call that had not asked yet, by key.
+    /// Answers received with the first call, by key.
     early_answers: InputResponses,
 }
 
@@ -79,11 +79,11 @@ struct Inner {
 enum EntrySlot {
     Waiting(Option<Waker>),
     Ready(EntryOutcome),
-    /// Told, or no longer wanted.
+    /// Delivered, or no longer awaited.
     Closed,
 }
 
-/// A question without an answer.
+/// An unanswered question.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenQuestion {
     pub(crate) id: Box<str>,
@@ -91,67 +91,66 @@ pub(crate) struct OpenQuestion {
     pub(crate) question: InputRequest,
 }
 
-/// What is known of a conversation that goes on.
+/// The history of a resumed conversation.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// What it was told in earlier rounds.
+    /// The events delivered in earlier rounds.
     pub(crate) before: Vec<Entry>,
-    /// The answers that it goes on with.
+    /// The answers it continues with.
     pub(crate) answers: Vec<Entry>,
-    /// What happened since, in a round with the same answers that was cut off
-    /// or whose answer was lost.
+    /// The events since then, from a round with the same answers that was
+    /// interrupted or whose response was lost.
     pub(crate) since: Vec<Entry>,
 }
 
-/// What is kept of a conversation that is put off.
+/// The contents of a suspended conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Suspension {
-    /// What happened.
+    /// The events.
     pub(crate) journal: Vec<Entry>,
-    /// What it waits for.
+    /// The questions it waits for.
     pub(crate) questions: Vec<OpenQuestion>,
 }
 
-/// Why a conversation cannot go on in this round.
+/// The reason a conversation cannot continue in this round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReplayError {
     /// It takes another path than before.
     Diverged(Divergence),
-    /// Something of the server's failed, and nobody can tell whether what it
-    /// does next has been done. It is not told; who repeats the round may have
-    /// more luck.
+    /// The server failed, and it is unknown whether the next side effect has
+    /// happened. Nothing is delivered; repeating the round may succeed.
     Failed(ErrorObject),
-    /// The caller has left, and what had to come to its end has.
+    /// The caller disconnected, and the work that had to complete has.
     Abandoned,
-    /// The time of the conversation is over, likewise.
+    /// The conversation expired, and the work that had to complete has.
     Expired,
 }
 
-/// How a conversation came to do other things than before.
+/// How a conversation differs from before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Divergence {
-    /// Under the same name it asks or does something else.
+    /// The same id now has different contents.
     Changed(Box<str>),
-    /// It does not ask or do this any more.
+    /// It does not ask or do this anymore.
     Missing(Box<str>),
-    /// It gave this up before, and now it waits for it.
+    /// It abandoned this before, and now awaits it.
     Awaited(Box<str>),
 }
 
-/// What a conversation finds when it enters.
+/// The result of registering a question or step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryStatus {
-    /// It happened before; the stage will tell.
+    /// It happened before; its outcome will be delivered.
     Recorded,
     /// It is new.
     New,
-    /// It is something else than before. Nothing will come of it.
+    /// It differs from before. No outcome will be delivered.
     Diverged,
 }
 
 impl Replayer {
-    /// A stage for a conversation that begins, and whose client may bring
-    /// answers to questions that it knows by their keys.
+    /// Creates a replayer for a new conversation, whose client may send answers
+    /// to questions by key.
     pub(crate) fn first_round(early_answers: InputResponses) -> Self {
         Self {
             inner: Mutex::new(Inner {
@@ -162,7 +161,7 @@ impl Replayer {
         }
     }
 
-    /// A stage for a conversation that goes on, and that has a journal.
+    /// Creates a replayer for a resumed conversation with a journal.
     pub(crate) fn later_round(history: History) -> Self {
         let events = EventQueue::from_history(history);
         let expected: HashMap<_, _> = events
@@ -180,7 +179,7 @@ impl Replayer {
         }
     }
 
-    /// A stage for a conversation of which this is known, without a journal.
+    /// Creates a replayer with these known events, without a journal.
     #[cfg(test)]
     pub(crate) fn without_journal(before: Vec<Entry>) -> Self {
         let replayer = Self::later_round(History {
@@ -191,7 +190,7 @@ impl Replayer {
         replayer
     }
 
-    /// The answer to a new question that came along with the call.
+    /// Takes the answer to a new question that was received with the call.
     pub(crate) fn take_early_answer(&self, key: &str) -> Option<RawJson> {
         self.lock().early_answers.remove(key)
     }
@@ -201,9 +200,9 @@ impl Replayer {
     }
 }
 
-/// For conversations.
+/// The interface for conversations.
 impl Replayer {
-    /// Takes in something that a conversation asks or does.
+    /// Registers a question or step of the conversation.
     pub(crate) fn register(&self, id: &str, fingerprint: Fingerprint) -> EntryStatus {
         let mut inner = self.lock();
         let status = match inner.expected.get(id) {
@@ -224,24 +223,24 @@ impl Replayer {
         status
     }
 
-    /// A question that is new.
+    /// Adds a new question.
     pub(crate) fn ask(&self, question: OpenQuestion) {
         let mut inner = self.lock();
         inner.open_questions.push(question);
-        // It may have been asked by a task of its own.
+        // It may have been asked by a separate task.
         inner.wake_runner();
     }
 
-    /// Waits to be told what came of it. `None` once the conversation is put
-    /// off, and nothing will be told any more.
+    /// Waits for an outcome. `None` once the conversation is suspended and
+    /// nothing more is delivered.
     pub(crate) fn wait_outcome<'a>(&'a self, id: &'a str) -> OutcomeFuture<'a> {
         OutcomeFuture { replayer: self, id }
     }
 
-    /// Something new is known that had no effect: what time it is, an answer
-    /// that was brought along. The conversation is told of it as it will be
-    /// when it runs again: in turn, once it can go no further by itself. If it
-    /// went on at once, it would ask in another order now than then.
+    /// Records a new event without side effects: a clock reading, or an answer
+    /// received in advance. It is delivered as it will be on replay: in turn,
+    /// once the conversation can go no further by itself. If it continued at
+    /// once, it would ask in a different order than on replay.
     pub(crate) fn record(&self, id: &str, fingerprint: Fingerprint, outcome: EntryOutcome) {
         let id = id.into();
         self.lock().record_event(
@@ -254,30 +253,30 @@ impl Replayer {
         );
     }
 
-    /// Whether the conversation does again what it did in earlier rounds, and
-    /// the client has been told of already.
+    /// Returns whether the conversation repeats what it did in earlier rounds,
+    /// which the client has already seen.
     pub(crate) fn is_replaying(&self) -> bool {
         self.lock().events.is_replaying()
     }
 
-    /// Whether the conversation was put off, or has ended.
+    /// Returns whether the conversation was suspended or has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    /// What the conversation was told under this name, or will be.
+    /// Returns the outcome that was or will be delivered for this id.
     pub(crate) fn outcome(&self, id: &str) -> Option<EntryOutcome> {
         self.lock().events.outcome(id).cloned()
     }
 
-    /// The round cannot go on, since something of the server's failed.
+    /// Fails the round because of a server error.
     pub(crate) fn fail(&self, error: ErrorObject) {
         let mut inner = self.lock();
         inner.fail(ReplayError::Failed(error));
         inner.wake_runner();
     }
 
-    /// Nobody waits for this any more.
+    /// Stops waiting for this id.
     pub(crate) fn stop_waiting(&self, id: &str) {
         let mut inner = self.lock();
         inner.open_questions.retain(|question| &*question.id != id);
@@ -290,8 +289,8 @@ impl Replayer {
 }
 
 impl Inner {
-    /// Takes note of something new. With `is_effect`, the conversation is told
-    /// once it is written down.
+    /// Records a new event. With `is_effect`, it is delivered once it is
+    /// written.
     fn record_event(&mut self, entry: Entry, is_effect: bool) {
         if self.closed {
             self.slots.insert(entry.id, EntrySlot::Ready(entry.outcome));
@@ -302,7 +301,7 @@ impl Inner {
         self.wake_runner();
     }
 
-    /// The first fault is what counts.
+    /// Records a failure. Only the first one counts.
     fn fail(&mut self, replay_error: ReplayError) {
         self.error.get_or_insert(replay_error);
     }
@@ -333,7 +332,7 @@ impl EntrySlot {
     }
 }
 
-/// Waits to be told what came of something.
+/// Waits for an outcome.
 pub(crate) struct OutcomeFuture<'a> {
     replayer: &'a Replayer,
     id: &'a str,

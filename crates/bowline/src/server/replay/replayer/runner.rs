@@ -1,35 +1,35 @@
-//! For whoever runs a conversation: what is to be done when it stands still.
+//! The interface for running a conversation: the next action when it is
+//! blocked.
 
 use std::{task::Waker, time::Duration};
 
 use super::{Divergence, EntrySlot, Inner, PendingWrite, ReplayError, Replayer, Suspension};
 use crate::server::replay::journal::{EntryOutcome, Fingerprint};
 
-/// How long a conversation may take to do what is expected of it, once it can
-/// go no further otherwise.
+/// How long a conversation may take to reach what is expected of it, once it is
+/// blocked.
 const STUCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is to be done when a conversation can go no further by itself.
+/// The action to take when a conversation is blocked.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// Run it again; it was told something.
+    /// Poll it again; an event was delivered.
     Poll,
-    /// Wait for what it waits for.
+    /// Wait for running work.
     Wait,
-    /// Write this to its journal, and say when it is there.
+    /// Write this to its journal, and then call [`Replayer::mark_written`].
     Write(PendingWrite),
-    /// It waits for answers, and for nothing that must be waited for. It has
-    /// been put off, and this is what is to be kept of it.
+    /// It waits for answers, and for nothing that must complete. It has been
+    /// suspended with these contents.
     Suspend(Suspension),
-    /// It has not done all that is expected, and if it does not within this
+    /// It has not reached everything expected, and if it does not within this
     /// time, it never will.
     Stuck(ReplayError, Duration),
     Fail(ReplayError),
 }
 
 impl Replayer {
-    /// Whom to wake when something happens outside of the conversation's own
-    /// future.
+    /// Sets the waker for events outside of the conversation's own future.
     pub(crate) fn set_waker(&self, runner: &Waker) {
         match &mut self.lock().runner {
             Some(known) => known.clone_from(runner),
@@ -37,11 +37,11 @@ impl Replayer {
         }
     }
 
-    /// The conversation can go no further by itself.
+    /// Returns the next action when the conversation is blocked.
     ///
-    /// If it is to be put off, that happens here, under the lock that it was
-    /// decided under: a step that a task on another thread began in between
-    /// would be in no journal, and happen again.
+    /// If it is to be suspended, that happens here, under the same lock as the
+    /// decision: a step that a task on another thread started in between would
+    /// be in no journal, and happen again.
     pub(crate) fn next_action(&self) -> Action {
         let mut inner = self.lock();
         if let Some(replay_error) = &inner.error {
@@ -71,7 +71,7 @@ impl Replayer {
         next
     }
 
-    /// What was to be written is.
+    /// Marks the current journal write as done.
     pub(crate) fn mark_written(&self) {
         let mut inner = self.lock();
         let mut wakers = Vec::new();
@@ -89,8 +89,8 @@ impl Replayer {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// What is under way comes to its end, and nothing new begins. Then the
-    /// round ends for this reason, unless the conversation has.
+    /// Lets running work complete and starts nothing new. Then the round ends
+    /// for this reason, unless the conversation has ended.
     pub(crate) fn shut_down(&self, reason: ReplayError) {
         let mut inner = self.lock();
         if inner.shutdown_reason.is_none() {
@@ -99,8 +99,7 @@ impl Replayer {
         }
     }
 
-    /// The conversation came to its end: it must have been through all that
-    /// was known of it.
+    /// Checks that the conversation reached all known events before it ended.
     pub(crate) fn check_end(&self) -> Result<(), ReplayError> {
         let inner = self.lock();
         if let Some(replay_error) = &inner.error {
@@ -113,8 +112,7 @@ impl Replayer {
         }
     }
 
-    /// Nothing is told any more, and nothing begins. Whoever still waits is let
-    /// go.
+    /// Delivers and starts nothing more, and releases all waiters.
     pub(crate) fn close(&self) {
         let wakers = self.lock().close();
         wakers.into_iter().for_each(Waker::wake);
@@ -122,13 +120,14 @@ impl Replayer {
 }
 
 impl Inner {
-    /// Whether something is under way that the conversation is told of, or that
-    /// must be known before it is put off.
+    /// Returns whether work is running that the conversation waits for, or that
+    /// must complete before it is suspended.
     fn is_busy(&self) -> bool {
         self.running_steps > 0 || !self.granted_steps.is_empty() || self.events.is_writing()
     }
 
-    /// All that it came to has been told, and nothing is under way.
+    /// Returns the action if everything it reached was delivered and nothing is
+    /// running.
     fn idle_action(&mut self) -> Action {
         let has_new_work = !self.open_questions.is_empty() || !self.held_steps.is_empty();
         let undelivered = self.events.undelivered().next().map(|it| it.id.clone());
@@ -144,8 +143,8 @@ impl Inner {
                 let missing = Divergence::Missing(missing);
                 Action::Stuck(missing.into(), self.stuck_timeout())
             }
-            // There is nothing but to wait: for ever, or for what was given up
-            // before to be given up again.
+            // Waits forever, or until steps that were abandoned before are
+            // abandoned again.
             _ => match self.abandoned_steps.keys().next() {
                 Some(id) => {
                     Action::Stuck(Divergence::Awaited(id.clone()).into(), self.stuck_timeout())
@@ -155,7 +154,7 @@ impl Inner {
         }
     }
 
-    /// Puts the conversation off, and hands over who waits: they are to be
+    /// Suspends the conversation and returns the wakers of all waiters, to be
     /// woken once the lock is free.
     fn close(&mut self) -> Vec<Waker> {
         self.closed = true;
@@ -166,7 +165,7 @@ impl Inner {
         wakers
     }
 
-    /// Tells the first thing that is waited for. Says whether there was one.
+    /// Delivers the first event that is awaited. Returns whether there was one.
     fn deliver_next(&mut self) -> bool {
         let slots = &mut self.slots;
         let Some(entry) = self.events.deliver_next(|id| slots.contains_key(id)) else {
@@ -179,7 +178,7 @@ impl Inner {
             }
             (Some(slot @ EntrySlot::Waiting(_)), outcome) => {
                 let ready = EntrySlot::Ready(outcome.clone());
-                // Futures that poll only what was woken must hear of it.
+                // Wakes futures that poll only what was woken.
                 let waker = std::mem::replace(slot, ready).into_waker();
                 waker.into_iter().for_each(Waker::wake);
             }
@@ -188,14 +187,14 @@ impl Inner {
         true
     }
 
-    /// How long to wait for what is expected: longer than it took to give up
-    /// before.
+    /// Returns how long to wait for what is expected: longer than it took to
+    /// abandon it before.
     fn stuck_timeout(&self) -> Duration {
         let elapsed = self.abandoned_steps.values().max().copied();
         elapsed.unwrap_or_default().saturating_add(STUCK_TIMEOUT)
     }
 
-    /// Lets new steps begin, if nothing is expected any more. Says whether
+    /// Lets new steps start, if nothing is expected anymore. Returns whether
     /// there were any.
     fn release_held_steps(&mut self) -> bool {
         if self.held_steps.is_empty() || self.missing_entries > 0 {

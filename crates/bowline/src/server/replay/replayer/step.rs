@@ -1,4 +1,4 @@
-//! How steps begin and end.
+//! The start and end of steps.
 
 use std::{
     future::Future,
@@ -12,15 +12,15 @@ use super::{EntrySlot, Inner, Replayer};
 use crate::server::replay::journal::{Entry, EntryOutcome, Fingerprint};
 
 impl Replayer {
-    /// Begins a new step. It must end, or be dropped, before the conversation
-    /// is put off. `None` if that has happened: a task of its own came too
-    /// late, and what it did now would be done again when the conversation goes
-    /// on.
+    /// Starts a new step. It must end, or be dropped, before the conversation
+    /// is suspended. `None` if that has happened: a separate task came too
+    /// late, and its side effect would happen again when the conversation is
+    /// resumed.
     ///
-    /// A conversation that takes the same path again does nothing new before
-    /// it has come to all that is expected of it. So the step waits for that:
-    /// off the path, nothing may have an effect. Then it waits until the
-    /// journal, where there is one, says that it begins.
+    /// A conversation that repeats its path does nothing new before it has
+    /// reached everything expected. So the step waits for that: off the path,
+    /// nothing may have a side effect. Then it waits until its start is written
+    /// to the journal, if there is one.
     pub(crate) fn begin_step<'a>(&'a self, id: &'a str, fingerprint: Fingerprint) -> StepStart<'a> {
         StepStart {
             replayer: self,
@@ -30,7 +30,7 @@ impl Replayer {
     }
 }
 
-/// A step that is to begin.
+/// A step that is about to start.
 pub(crate) struct StepStart<'a> {
     replayer: &'a Replayer,
     id: &'a str,
@@ -60,11 +60,11 @@ impl<'a> Future for StepStart<'a> {
 }
 
 impl Inner {
-    /// Whether a step may begin that the journal does not know. If not, it is
-    /// noted that it wants to.
+    /// Returns whether a step that is not in the journal may start. If not,
+    /// registers it to start later.
     fn may_begin(&mut self, id: &str, cx: &Context<'_>) -> bool {
         if self.error.is_some() {
-            // Soon all of this is dropped, and until then nothing may happen.
+            // All of this is dropped soon, and until then nothing may happen.
             return false;
         }
         if self.missing_entries > 0 {
@@ -88,8 +88,9 @@ impl Inner {
         true
     }
 
-    /// The step began, or the journal says so, and nobody knows what came of
-    /// it. It may have had its effect, so it must not be begun again.
+    /// Records that the step started, here or according to the journal, and
+    /// that its outcome is unknown. It may have had its side effect, so it must
+    /// not be started again.
     pub(super) fn abandon_step(&mut self, id: &str, fingerprint: Fingerprint, seconds: u64) {
         let outcome = EntryOutcome::Abandoned(seconds);
         self.slots.insert(id.into(), EntrySlot::Closed);
@@ -119,7 +120,7 @@ impl Drop for StepStart<'_> {
     }
 }
 
-/// A step under way.
+/// A running step.
 pub(crate) struct RunningStep<'a> {
     replayer: &'a Replayer,
     id: &'a str,

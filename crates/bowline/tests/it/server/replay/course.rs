@@ -506,6 +506,6 @@ async fn nothing_is_done_beside_a_question_that_has_changed() {
     one.state().change_the_world();
     let answers = asked.answers(always("yes"));
     let round = peer.go_on(&called, &asked.state, &answers).await;
-    assert!(round.refusal().contains("another question"), "{round:?}");
+    assert!(round.refusal().contains("different question"), "{round:?}");
     assert_eq!(one.state().noted(), Vec::<String>::new());
 }

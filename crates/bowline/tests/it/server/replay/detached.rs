@@ -67,7 +67,7 @@ async fn a_task_that_asks_something_else_than_before_ends() {
     service.state().note("something").await.unwrap();
     let answers = asked.answers(always("yes"));
     let end = peer.go_on(&called, &asked.state, &answers).await;
-    assert!(end.refusal().contains("another question"), "{end:?}");
+    assert!(end.refusal().contains("different question"), "{end:?}");
     service.state().until("Err(Disconnected)").await;
 }
 

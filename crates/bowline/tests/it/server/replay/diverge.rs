@@ -41,7 +41,7 @@ async fn another_question_is_refused() {
     let end = changed_between_rounds(&serve(tool), &Called::new("other")).await;
     let why = end.refusal();
     assert!(
-        why.contains("\"1\" is another question than before"),
+        why.contains("\"1\" is a different question or step than before"),
         "{why}"
     );
 }
@@ -167,5 +167,5 @@ async fn a_step_that_was_given_up_and_now_is_waited_for_is_refused() {
             Ok("done")
         });
     let end = changed_between_rounds(&serve(tool), &Called::new("patient")).await;
-    assert!(end.refusal().contains("was given up before"), "{end:?}");
+    assert!(end.refusal().contains("was abandoned before"), "{end:?}");
 }

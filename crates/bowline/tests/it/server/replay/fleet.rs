@@ -175,7 +175,7 @@ async fn a_step_whose_node_died_is_not_taken_again_and_its_end_is_unknown() {
     let mut three = Node::start(&folder, 32 * 1024);
     for _ in 0..2 {
         let (text, failed) = three.ask(&params).await.text();
-        assert!(failed && text.contains("its end is not known"), "{text}");
+        assert!(failed && text.contains("its outcome is unknown"), "{text}");
     }
     assert_eq!(folder.done(), ["before", "charge", "after"]);
 }

@@ -177,7 +177,7 @@ async fn a_panic_ends_its_round_and_nothing_more() {
             let again = peer.ask("tools/call", &last).await;
             match phase {
                 "client" => assert!(again.refusal().contains("panicked")),
-                _ => assert!(again.text().0.contains("its end is not known")),
+                _ => assert!(again.text().0.contains("its outcome is unknown")),
             }
             assert_eq!(service.state().noted(), noted, "{phase}, again");
         }

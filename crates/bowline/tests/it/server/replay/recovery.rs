@@ -425,7 +425,7 @@ async fn a_restart_books_nothing_again() {
     assert_eq!(first.state().noted(), ["booked"]);
     let again = Peer::new(&second).go_on(&called, &asked.state, &yes).await;
     assert!(
-        again.refusal().contains("requestState is refused"),
+        again.refusal().contains("requestState was rejected"),
         "{again:?}"
     );
     assert!(second.state().noted().is_empty());

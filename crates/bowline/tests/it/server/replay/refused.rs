@@ -134,7 +134,7 @@ async fn a_state_of_another_server_is_refused() {
     let round = Peer::known(&namesake, "ada")
         .go_on(&called(), &state, &answers)
         .await;
-    is_refused(&round, "it is not what this server sent");
+    is_refused(&round, "it is malformed or was altered");
     let stranger = server("refused")
         .seal_keys(SealKeys::random())
         .build()
@@ -142,7 +142,7 @@ async fn a_state_of_another_server_is_refused() {
     let round = Peer::known(&stranger, "ada")
         .go_on(&called(), &state, &answers)
         .await;
-    is_refused(&round, "no key of this server opens it");
+    is_refused(&round, "it was sealed with an unknown key");
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,7 +188,7 @@ async fn who_puts_nothing_off_takes_no_state() {
         let round = peer.go_on(&echoed, state, &answers).await;
         is_refused(
             &round,
-            "requestState is refused: this tool puts nothing off",
+            "requestState was rejected: this tool puts nothing off",
         );
     }
     let round = peer.begin(&echoed).await;
@@ -212,7 +212,7 @@ async fn a_state_expires() {
     // Going on does not make the conversation live longer.
     for state in [&state, &then.state] {
         let refused = peer.go_on(&called(), state, &answers).await;
-        is_refused(&refused, "it is too old: make the call anew");
+        is_refused(&refused, "it has expired: repeat the call");
     }
 }
 
@@ -289,7 +289,7 @@ async fn keys_may_change_in_the_middle_of_a_conversation() {
     let back = Peer::known(&old, "ada")
         .go_on(&called(), &then.state, &more)
         .await;
-    is_refused(&back, "no key of this server opens it");
+    is_refused(&back, "it was sealed with an unknown key");
     let end = peer.go_on(&called(), &then.state, &more).await;
     assert_eq!(end.text().0, "x y 0 1 2");
 }
@@ -318,7 +318,7 @@ async fn a_large_state_stays_with_the_server() {
     let there = Peer::known(&elsewhere, "ada")
         .go_on(&called(), &then.state, &more)
         .await;
-    is_refused(&there, "kept elsewhere");
+    is_refused(&there, "stored on another node");
     for _ in 0..2 {
         let end = peer.go_on(&called(), &then.state, &more).await;
         assert_eq!(end.text().0, format!("{large} y 0 1 2"));

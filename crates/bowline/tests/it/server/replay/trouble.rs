@@ -132,7 +132,7 @@ async fn full_stores_refuse_and_nothing_happens() {
     let first = peer.begin(&called).await.questions();
     let answers = first.answers(always("yes"));
     let failed = peer.go_on(&called, &first.state, &answers).await;
-    assert!(failed.refusal().contains("its share"), "{failed:?}");
+    assert!(failed.refusal().contains("its quota"), "{failed:?}");
     assert!(service.state().noted().is_empty());
 
     let service = server()
@@ -141,7 +141,7 @@ async fn full_stores_refuse_and_nothing_happens() {
         .build()
         .unwrap();
     let failed = Peer::new(&service).begin(&called).await;
-    assert!(failed.refusal().contains("its share"), "{failed:?}");
+    assert!(failed.refusal().contains("its quota"), "{failed:?}");
 }
 
 /// A store need not drop what nobody needs any more. Who comes late with an
@@ -176,7 +176,7 @@ async fn an_earlier_round_is_refused_though_its_entries_are_kept() {
             round = peer.go_on(&called, &asked.state, &answers).await;
             let began = Instant::now();
             let late = peer.ask("tools/call", &early).await;
-            assert!(late.refusal().contains("has gone on"), "{late:?}");
+            assert!(late.refusal().contains("has continued"), "{late:?}");
             assert!(began.elapsed().is_zero(), "nobody waits");
         }
         assert_eq!(round.text().0, "paid");

@@ -106,7 +106,7 @@ impl Figures {
     pub(super) fn late(&self, name: &str, round: &Round) {
         let reason = reason(round);
         let mut counts = self.lock();
-        if reason.contains("did not take the same path") {
+        if reason.contains("diverged on replay") {
             let fault = format!("{name}, somebody late: {round:?}");
             counts.faults.push(fault);
         }

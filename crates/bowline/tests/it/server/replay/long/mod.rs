@@ -257,7 +257,7 @@ impl Run {
         if ended.0.contains(" (not known: ") {
             return self
                 .figures
-                .unknown(ended.0.contains("its end is not known"));
+                .unknown(ended.0.contains("its outcome is unknown"));
         }
         let fault = format!("{name} came to {ended:?}, and live to {expected:?}");
         self.figures.differs(fault);
