@@ -35,8 +35,8 @@ impl HttpsUrl {
         self.uri.path()
     }
 
-    /// Returns the URL of a well-known document about this one. Its path is
-    /// appended.
+    /// Returns the URL of a well-known document about this one. The path
+    /// of this URL is appended.
     pub(super) fn well_known(&self, name: &str) -> Self {
         let path = self.path();
         let path = if path == "/" { "" } else { path };

@@ -143,7 +143,7 @@ impl fmt::Debug for Protection {
 }
 
 /// Builds a [`Protection`].
-#[must_use = "it protects nothing until it is built"]
+#[must_use = "a builder protects nothing until it is built"]
 pub struct ProtectionBuilder {
     pub(super) resource: String,
     audiences: Vec<Box<str>>,

@@ -199,7 +199,7 @@ impl Drop for PeerPermit {
     }
 }
 
-/// A request that waits for a call or makes it. Whoever completes the call, or
+/// A request that waits for a call or makes it. The one that completes it, or
 /// else the last to wait, removes it from those in flight: the next call is a
 /// new one.
 struct InFlightGuard<'a> {

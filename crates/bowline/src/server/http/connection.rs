@@ -39,7 +39,7 @@ pub(super) struct AcceptedConnection {
 /// Serves a connection until the client closes it or is too slow, or the server
 /// stops.
 ///
-/// Not an `async fn`: that would store its arguments in the future twice.
+/// Not an `async fn`: its future would also keep space for the arguments.
 pub(super) fn serve(service: HttpService, socket: AcceptedConnection) -> impl Future<Output = ()> {
     let AcceptedConnection {
         stream,

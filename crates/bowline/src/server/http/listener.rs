@@ -48,8 +48,8 @@ impl HttpService {
         Ok(())
     }
 
-    /// Binds an address and serves on it; see [`serve`](Self::serve). `bound`
-    /// is called with the local address, for use with port 0.
+    /// Binds an address and serves on it; see [`serve`](Self::serve).
+    /// `on_bound` is called with the local address, for use with port 0.
     ///
     /// # Errors
     ///

@@ -150,7 +150,7 @@ impl HttpService {
     }
 
     /// Shuts down gracefully: accepts no new requests, lets those in progress
-    /// finish within the timeout and closes sessions and streams of changes.
+    /// finish within `grace`, and closes sessions and streams of changes.
     /// Then [`serve`](Self::serve) returns.
     ///
     /// [`Service::stop`](super::Service::stop) does the same for all clients of

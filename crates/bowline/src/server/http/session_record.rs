@@ -22,7 +22,7 @@ use crate::{
 
 /// Up to this many subscriptions, each one is stored at once.
 const FEW_SUBSCRIPTIONS: u64 = 64;
-/// Beyond that, one store per this many changes.
+/// Beyond that, they are stored once one in this many has changed.
 const SUBSCRIPTIONS_PER_STORE: u64 = 16;
 /// How long the other changes wait to be stored.
 const STORE_DELAY: Duration = Duration::from_secs(1);

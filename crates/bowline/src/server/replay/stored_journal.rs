@@ -171,8 +171,8 @@ impl JournalAccess {
     }
 
     /// Opens the journal to end an expired conversation, if no node runs a
-    /// round of it and it has not ended. After the steps in `avoid`, nothing is
-    /// to be done.
+    /// round of it and it has not ended. Returns `None` also if one of
+    /// `forbidden_steps` was started, after which nothing is to be done.
     pub(crate) async fn open_expired(
         self,
         forbidden_steps: &[&str],

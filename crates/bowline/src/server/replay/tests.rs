@@ -104,7 +104,7 @@ fn what_is_known_is_told_in_order_and_one_at_a_time() {
     let mut new = pin!(ask(&replayer, "new"));
     assert!(new.as_mut().poll(&mut cx).is_pending());
     let Action::Suspend(suspension) = replayer.next_action() else {
-        panic!("it is not put off");
+        panic!("it is not suspended");
     };
     assert_eq!(ids(&suspension.journal), ["b", "a"]);
 }
@@ -185,7 +185,7 @@ async fn a_question_that_is_dropped_is_not_asked() {
         ask(&replayer, "kept").await
     };
     let RunOutcome::Suspended(suspension) = run(&replayer, None, work).await else {
-        panic!("it is not put off");
+        panic!("it is not suspended");
     };
     assert_eq!(ids(&suspension.journal), ["quick"]);
     let ids_asked: Vec<_> = suspension.questions.iter().map(|it| &*it.id).collect();
@@ -219,7 +219,7 @@ async fn a_conversation_is_put_off_when_its_steps_have_ended() {
     };
     let work = async { join!(ask(&replayer, "a"), step(&replayer, "slow", slow)) };
     let RunOutcome::Suspended(suspension) = run(&replayer, None, work).await else {
-        panic!("it is not put off");
+        panic!("it is not suspended");
     };
     assert_eq!(suspension.journal, [entry("slow", value(1))]);
     assert_eq!(suspension.questions.len(), 1);
@@ -237,7 +237,7 @@ async fn a_step_that_was_dropped_is_in_the_journal_and_is_told_to_nobody() {
         };
         match run(&replayer, None, work).await {
             RunOutcome::Suspended(suspension) => suspension,
-            other => panic!("it is not put off: {other:?}"),
+            other => panic!("it is not suspended: {other:?}"),
         }
     };
     let first = rerun(replayer).await;

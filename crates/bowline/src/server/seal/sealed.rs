@@ -1,7 +1,7 @@
 //! The sealed format, sealing and opening.
 //!
 //! ```text
-//! version, 1 byte | name of the key, 8 | nonce, 24 | ciphertext | tag, 16
+//! version, 1 byte | key id, 8 | nonce, 24 | ciphertext | tag, 16
 //! ```
 //!
 //! It is encoded as base64 with the URL alphabet, without padding. Each byte

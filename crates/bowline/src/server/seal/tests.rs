@@ -1,4 +1,4 @@
-//! What a seal must withstand.
+//! The attacks a seal must withstand.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use proptest::{prelude::*, sample::Index};

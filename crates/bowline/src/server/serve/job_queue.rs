@@ -26,7 +26,7 @@ pub(super) struct NotificationJob {
 pub(super) struct Job {
     pub(super) key: RequestKey,
     pub(super) work: CatchPanic<Reply>,
-    /// Measures how long it blocks its thread, for tools.
+    /// Measures how long it blocks its thread, if enabled.
     pub(super) timed: Option<Timed>,
     /// Charged to the sender until the work is dropped.
     pub(super) quota_permit: Option<Arc<dyn Any + Send + Sync>>,

@@ -1,4 +1,4 @@
-//! What is taken is given back, and nobody takes more than there is for them.
+//! Permits are released, and no client exceeds its limits.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Who gives way, to whom, and who does not.
+//! Which sessions are evicted, in favor of which client.
 
 use std::{cell::Cell, net::IpAddr, rc::Rc, time::Duration};
 
@@ -201,7 +201,7 @@ async fn who_is_refused_costs_nobody_a_seat() {
     let evicted = slots.update_bytes(&SessionId::new("used").expect("an id"), 501);
     assert_eq!(evicted.iter().map(|it| it.0).collect::<Vec<_>>(), ["used"]);
     assert_eq!((slots.len(), slots.bytes), (1, 10));
-    // And all that was put back gives way in its turn.
+    // And all that were moved back are evicted in turn.
     let large = fake("large", true);
     assert_eq!(add_with(&mut slots, "a", &large, 495), Ok(vec!["idle"]));
 }
@@ -241,7 +241,7 @@ async fn those_of_one_large_network_have_a_share_together() {
     let evicted = slots.add(&id, &in_network(5), fake("s5", true), 10);
     let evicted = evicted.expect("room");
     assert_eq!(evicted.iter().map(|it| it.0).collect::<Vec<_>>(), ["s1"]);
-    // It is one, where others look for whoever has most.
+    // It counts as one when the client with the most is looked for.
     for name in ["o1", "o2", "o3", "o4", "o5"] {
         add(&mut slots, name, &fake(name, true)).expect("room");
     }
@@ -287,7 +287,7 @@ fn keys() -> Vec<QuotaKey> {
     addresses.into_iter().chain(principals).collect()
 }
 
-/// All that is known agrees, and nobody has more than they may.
+/// Checks that all maps agree, and that no client exceeds its limits.
 fn check(slots: &SessionSlots<Fake>) {
     let mut counted: HashMap<QuotaKey, (usize, usize)> = HashMap::new();
     let mut bytes = 0;
