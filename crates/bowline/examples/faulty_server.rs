@@ -1,8 +1,8 @@
-//! A server that misbehaves, for the tests: `faulty_server <mode> [argument]`.
+//! A misbehaving server for the tests: `faulty_server <mode> [argument]`.
 //!
-//! It knows just enough of the protocol to be talked to, and reads only what
-//! this toolkit writes: the id and the method of a message are found by their
-//! text. Whatever waits here waits for the test, never for a time.
+//! It implements just enough of the protocol, and reads only what this toolkit
+//! writes: the id and the method of a message are found by string search. Every
+//! wait here is for the test, never for a time.
 
 use std::{
     env,
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// When a forgotten process ends by itself.
+/// How long until an orphaned process ends by itself.
 const FORGOTTEN: Duration = Duration::from_secs(900);
 
 fn main() -> io::Result<()> {
@@ -44,18 +44,18 @@ fn main() -> io::Result<()> {
         "flaky" => flaky(server, &argument),
         "surroundings" => server.open()?.serve(surroundings),
         "variables" => server.open()?.serve(variables),
-        other => Err(io::Error::other(format!("there is no mode {other:?}"))),
+        other => Err(io::Error::other(format!("unknown mode {other:?}"))),
     }
 }
 
-/// The standard streams, one message a line.
+/// The standard streams, one message per line.
 struct Server;
 
-/// What a message is, as far as this server cares.
+/// The parts of a message that this server uses.
 struct Message {
     id: Option<String>,
     method: String,
-    /// What the caller knows its call by, if it said so.
+    /// The nonce of the call, if the caller sent one.
     nonce: String,
 }
 
@@ -64,7 +64,7 @@ impl Server {
         Self
     }
 
-    /// The next message; none at the end of the input.
+    /// Returns the next message, or `None` at the end of the input.
     fn next(&self) -> io::Result<Option<Message>> {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -80,13 +80,13 @@ impl Server {
         }))
     }
 
-    /// The next message, which must be there.
+    /// Returns the next message, or an error at the end of the input.
     fn must(&self) -> io::Result<Message> {
         let end = || io::Error::other("the input ended too early");
         self.next()?.ok_or_else(end)
     }
 
-    /// Waits for a message of this method.
+    /// Waits for a message with this method.
     fn until(&self, method: &str) -> io::Result<Message> {
         loop {
             let message = self.must()?;
@@ -145,7 +145,7 @@ fn between(text: &str, before: &str, after: &str) -> Option<String> {
     Some(text[start..start + length].to_owned())
 }
 
-/// Says its process id where a client can read it.
+/// Returns an initialize result that contains the process id.
 fn initialized() -> String {
     let pid = process::id();
     format!(
@@ -157,12 +157,12 @@ fn text(text: &str) -> String {
     format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#)
 }
 
-/// Tools say which request they answer.
+/// Returns a tool result that names its request.
 fn answer(message: &Message) -> String {
     text(message.id.as_deref().unwrap_or_default())
 }
 
-/// Does nothing, without reading, until it is killed.
+/// Blocks without reading until the process is killed.
 fn park() -> io::Result<()> {
     let begun = Instant::now();
     while begun.elapsed() < FORGOTTEN {
@@ -171,12 +171,12 @@ fn park() -> io::Result<()> {
     Ok(())
 }
 
-/// Its standard streams are a socket of the test's.
+/// Connects its standard streams to a socket of the test.
 fn relay(port: &str) -> io::Result<()> {
     let mut socket = connect(port)?;
     let mut from_test = socket.try_clone()?;
     thread::spawn(move || {
-        // However it ends, the end of the socket is the end of the process.
+        // However this ends, the process ends with the socket.
         let _ = carry(&mut from_test, &mut io::stdout().lock());
         process::exit(0)
     });
@@ -185,7 +185,7 @@ fn relay(port: &str) -> io::Result<()> {
 }
 
 /// Copies by hand: `io::copy` would splice, and a splice from a socket keeps
-/// the pipe locked while it waits, against which no reader is safe.
+/// the pipe locked while it waits, which blocks every reader.
 fn carry(from: &mut impl io::Read, to: &mut impl io::Write) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -203,7 +203,7 @@ fn connect(port: &str) -> io::Result<TcpStream> {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Never answers a tool call, and says when it has seen 64.
+/// Never answers a tool call, and reports when it has received 64.
 fn silent(server: Server) -> io::Result<()> {
     let server = server.open()?;
     for _ in 0..64 {
@@ -215,7 +215,7 @@ fn silent(server: Server) -> io::Result<()> {
     park()
 }
 
-/// Answers the first tool call when it was given up, and the others at once.
+/// Answers the first tool call after it was cancelled, and the others at once.
 fn late(server: Server) -> io::Result<()> {
     let server = server.open()?;
     let first = server.until("tools/call")?;
@@ -224,7 +224,7 @@ fn late(server: Server) -> io::Result<()> {
     server.serve(answer)
 }
 
-/// Prints what is not for the client between all that is.
+/// Prints noise between the messages.
 fn garbage(server: Server) -> io::Result<()> {
     let noise = || {
         let mut output = io::stdout().lock();
@@ -245,7 +245,7 @@ fn garbage(server: Server) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends in the middle of its answer.
+/// Exits in the middle of its response.
 fn half(server: Server) -> io::Result<()> {
     let server = server.open()?;
     let call = server.until("tools/call")?;
@@ -255,7 +255,7 @@ fn half(server: Server) -> io::Result<()> {
     output.flush()
 }
 
-/// Answers with 17 MB and no line end: of an answer, or of noise.
+/// Sends 17 MB without a line break, as a response or as noise.
 fn flood(server: Server, of: &str) -> io::Result<()> {
     let server = server.open()?;
     let call = server.until("tools/call")?;
@@ -289,19 +289,19 @@ fn flood(server: Server, of: &str) -> io::Result<()> {
     server.serve(answer)
 }
 
-/// Says something and ends at once.
+/// Writes to stderr and exits at once.
 fn exit(code: &str) -> io::Result<()> {
     io::stderr().write_all(b"starting\nDATABASE_URL is not set\n")?;
     process::exit(code.parse().unwrap_or(1))
 }
 
-/// Starts to listen only when the test says so.
+/// Starts to read only when the test says so.
 fn slow(server: Server, port: &str) -> io::Result<()> {
     connect(port)?.read_exact(&mut [0])?;
     server.open()?.serve(answer)
 }
 
-/// Answers the question for the era only when it is asked the next one.
+/// Answers the era probe only when the next request arrives.
 fn late_probe(server: Server) -> io::Result<()> {
     let probe = server.until("server/discover")?;
     let initialize = server.until("initialize")?;
@@ -310,7 +310,7 @@ fn late_probe(server: Server) -> io::Result<()> {
     server.open()?.serve(answer)
 }
 
-/// The same of the stateless era, where there is no handshake.
+/// The same for the stateless era, which has no handshake.
 fn late_discovery(server: Server) -> io::Result<()> {
     let probe = server.until("server/discover")?;
     let initialize = server.until("initialize")?;
@@ -322,8 +322,7 @@ fn late_discovery(server: Server) -> io::Result<()> {
     server.serve(answer)
 }
 
-/// Ends when it is asked for its era, as some servers do with what they do not
-/// know.
+/// Exits on the era probe, as some servers do on unknown requests.
 fn probe_shy(server: Server) -> io::Result<()> {
     let first = server.must()?;
     if first.method != "initialize" {
@@ -334,15 +333,15 @@ fn probe_shy(server: Server) -> io::Result<()> {
     server.open()?.serve(answer)
 }
 
-/// A result whose text is the caller's nonce.
+/// Returns a result whose text is the caller's nonce.
 fn said(message: &Message) -> String {
     let nonce = &message.nonce;
     format!(r#"{{"content":[{{"type":"text","text":"{nonce}"}}]}}"#)
 }
 
-/// Answers most requests, with the caller's nonce in the text; and now and then
-/// does one of the other things that a server can do. For long runs, so
-/// that chance decides: `seed` makes it another one.
+/// Answers most requests with the caller's nonce, and sometimes misbehaves in
+/// one of the other ways. For long runs, at random: `seed` selects the
+/// sequence.
 fn flaky(server: Server, seed: &str) -> io::Result<()> {
     let mut chance = u64::from(process::id()) ^ seed.parse::<u64>().unwrap_or_default();
     let server = server.open()?;
@@ -378,11 +377,13 @@ fn flaky(server: Server, seed: &str) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn forks(_server: Server, _port: &str) -> io::Result<()> {
-    Err(io::Error::other("there are no process groups here"))
+    Err(io::Error::other(
+        "process groups are not supported on this platform",
+    ))
 }
 
-/// Has a child that does not end when asked to, and does not end itself when
-/// its input does. Both hold the socket for as long as they live.
+/// Has a child that ignores SIGTERM, and does not exit when its input ends.
+/// Both hold the socket as long as they live.
 #[cfg(unix)]
 fn forks(server: Server, port: &str) -> io::Result<()> {
     let mut socket = connect(port)?;
@@ -394,7 +395,7 @@ fn forks(server: Server, port: &str) -> io::Result<()> {
         .stderr(process::Stdio::piped())
         .spawn()?;
     if let Some(stderr) = &mut child.stderr {
-        // Now it is deaf to what is coming.
+        // From here on it ignores SIGTERM.
         stderr.read_exact(&mut [0; 6])?;
     }
     writeln!(socket, "{} {}", process::id(), child.id())?;
@@ -402,7 +403,7 @@ fn forks(server: Server, port: &str) -> io::Result<()> {
     park()
 }
 
-/// Ends at a tool call, and leaves a child that holds its output.
+/// Exits on a tool call, and leaves a child that holds its output.
 fn abandons(server: Server) -> io::Result<()> {
     let server = server.open()?;
     let child = Command::new("sleep").arg("900").spawn()?;
@@ -411,8 +412,7 @@ fn abandons(server: Server) -> io::Result<()> {
     process::exit(5)
 }
 
-/// Says a lot on its standard error before it answers, and more before it
-/// ends.
+/// Writes a lot to stderr before it answers, and more before it exits.
 fn chatty(server: Server) -> io::Result<()> {
     let server = server.open()?;
     let call = server.until("tools/call")?;
@@ -427,7 +427,7 @@ fn chatty(server: Server) -> io::Result<()> {
     process::exit(7)
 }
 
-/// Tools say where the process lives and with what.
+/// Returns the working directory and the environment of the process.
 fn variables(_message: &Message) -> String {
     let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     text(&names.collect::<Vec<_>>().join(","))

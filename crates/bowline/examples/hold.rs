@@ -1,15 +1,16 @@
-//! Connects to a server, says so, and holds the connection until it is ended.
+//! Connects to a server, prints that it did, and holds the connection until
+//! killed.
 //!
 //! `cargo run -p bowline --example hold -- <command> [arguments…]`
 
-#![expect(clippy::print_stdout, reason = "it says when it is connected")]
+#![expect(clippy::print_stdout, reason = "prints when it is connected")]
 
 use bowline::{Client, transport::ChildProcess};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args_os().skip(1);
-    let command = words.next().ok_or("which command starts the server?")?;
+    let command = words.next().ok_or("usage: hold <command> [arguments…]")?;
     let server = ChildProcess::new(command).args(words);
     let client = Client::builder().connect(server).await?;
     println!("connected");

@@ -1,16 +1,16 @@
-//! Starts a server, says what it is, and lists its tools.
+//! Starts a server, prints its name, and lists its tools.
 //!
 //! ```sh
 //! cargo run -p bowline --example list_tools -- <command> [args…]
 //! ```
 //!
-//! It ends with 1 if the server cannot be talked to, and with 2 if there is no
-//! command.
+//! It exits with 1 if the connection fails, and with 2 if the command is
+//! missing.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a program for people"
+    reason = "a command-line program"
 )]
 
 use std::{ffi::OsString, process::ExitCode, time::Duration};
@@ -67,12 +67,12 @@ fn introduce(client: &Client) {
     };
     let (name, version) = match &server.info {
         Some(info) => (info.name.as_str(), info.version.as_str()),
-        None => ("a server without a name", ""),
+        None => ("unnamed server", ""),
     };
     println!("{name} {version} (protocol {})", server.revision.as_str());
 }
 
-/// The tool's name, and the first line of what it says about itself.
+/// Returns the tool's name and the first line of its description.
 fn line(tool: &Tool) -> String {
     let description = tool.description.as_deref().unwrap_or_default();
     match description.trim().lines().next() {

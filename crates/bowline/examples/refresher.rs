@@ -1,8 +1,9 @@
-//! Renews the tokens for a server again and again, sharing them with others.
+//! Refreshes the tokens for a server repeatedly, sharing them with other
+//! processes.
 //!
 //! `cargo run -p bowline --example refresher -- <url> <folder> <times>`
 
-#![expect(clippy::print_stdout, reason = "it says when it begins")]
+#![expect(clippy::print_stdout, reason = "prints when it starts")]
 
 #[cfg(unix)]
 #[tokio::main(flavor = "current_thread")]
@@ -20,8 +21,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Locks on files are for Unix.
+/// File locks require Unix.
 #[cfg(not(unix))]
 fn main() {
-    println!("there is nothing to share");
+    println!("not supported on this platform");
 }

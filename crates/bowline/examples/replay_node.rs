@@ -1,11 +1,11 @@
-//! One node of a server of several, for the tests: `replay_node <folder>
+//! One of several nodes of a server, for the tests: `replay_node <folder>
 //! <max-state> [http]`.
 //!
 //! Nodes share a key, and a folder for journals, for states that are too large,
-//! and for a list of what was done, and by whom. With `http`, the node serves
-//! over HTTP, and says at which address.
-//! Its tools are `order`, all those of the tests' suite, and `program`, which
-//! runs the random conversation of a number.
+//! and for a log of what was done and by which node. With `http`, the node
+//! serves over HTTP and prints its address. Its tools are `order`, all tools of
+//! the test suite, and `program`, which runs the random conversation of a
+//! number.
 
 #[cfg(all(feature = "server", feature = "macros", unix))]
 fn main() -> std::io::Result<()> {
@@ -15,13 +15,10 @@ fn main() -> std::io::Result<()> {
 #[cfg(not(all(feature = "server", feature = "macros", unix)))]
 fn main() {}
 
-/// The suite's tools, with a list of what happened that all nodes share.
+/// The tools of the test suite, with a log shared by all nodes.
 #[cfg(all(feature = "server", feature = "macros", unix))]
 #[path = "../tests/it/server/replay/tools.rs"]
-#[expect(
-    dead_code,
-    reason = "what must come of the tools is the tests' business"
-)]
+#[expect(dead_code, reason = "only the tests check the results of the tools")]
 mod tools;
 #[cfg(all(feature = "server", feature = "macros", unix))]
 #[path = "../tests/it/server/replay/unordered.rs"]
@@ -30,10 +27,10 @@ mod unordered;
 /// Random conversations.
 #[cfg(all(feature = "server", feature = "macros", unix))]
 #[path = "../tests/it/server/replay/program.rs"]
-#[expect(dead_code, reason = "the tests do more with programs than run them")]
+#[expect(dead_code, reason = "only the tests use the rest")]
 mod program;
 
-/// What the suite's tools have at hand.
+/// The dependencies of the suite's tools.
 #[cfg(all(feature = "server", feature = "macros", unix))]
 mod app {
     pub(crate) use crate::node::{Folder as App, Text};
@@ -71,7 +68,7 @@ mod node {
 
     use crate::program::{World, hash, numbered, play};
 
-    /// Short, so that tests in which a node dies need not wait for long.
+    /// Short, so tests in which a node dies do not wait for long.
     const LEASE: Duration = Duration::from_millis(500);
 
     pub(super) fn main() -> io::Result<()> {
@@ -114,17 +111,19 @@ mod node {
 
     #[cfg(not(feature = "http-server"))]
     async fn serve_http(_: &Service<Folder>) -> io::Result<()> {
-        Err(io::Error::other("this node was built without HTTP"))
+        Err(io::Error::other(
+            "this node was built without the http-server feature",
+        ))
     }
 
-    /// The plainest form.
+    /// The simplest form.
     #[derive(Debug, Elicit)]
     pub(crate) struct Text {
-        /// Anything.
+        /// Any string.
         pub(crate) text: String,
     }
 
-    /// Two questions, with something done before, between and after.
+    /// Asks two questions, with side effects before, between and after.
     fn order() -> Tool<Folder> {
         Tool::new("order")
             .description("Orders something")
@@ -145,14 +144,14 @@ mod node {
             })
     }
 
-    /// Which program to run.
+    /// The program to run.
     #[derive(Deserialize, JsonSchema)]
     struct Number {
         number: u64,
     }
 
-    /// A random conversation, the same on all nodes. It says in the end of which
-    /// steps it does not know the end, since it may have passed over them.
+    /// A random conversation, the same on all nodes. At the end it reports the
+    /// steps whose outcome is unknown, since it may have skipped them.
     fn program() -> Tool<Folder> {
         Tool::new("program")
             .description("Runs a random conversation")
@@ -173,7 +172,7 @@ mod node {
             0
         }
 
-        /// It takes a few milliseconds before and after, in which the node may
+        /// Takes a few milliseconds before and after, during which the node may
         /// die.
         async fn note(&self, conversation: &str, what: &str) -> Result<String> {
             tokio::time::sleep(Duration::from_millis(hash(what, 1) % 4)).await;
@@ -189,8 +188,8 @@ mod node {
         }
     }
 
-    /// What all nodes share, and the steps whose end this one does not know, by
-    /// conversation. In each round a conversation hears of all of them.
+    /// The shared folder, and the steps whose outcome this node does not know,
+    /// by conversation. In each round a conversation is told all of them.
     #[derive(Clone, Default)]
     pub(crate) struct Folder(PathBuf, Arc<Mutex<HashMap<String, BTreeSet<String>>>>);
 
@@ -204,14 +203,14 @@ mod node {
             all.remove(conversation)
         }
 
-        /// Does something, of which the list of all nodes keeps a line.
+        /// Performs a side effect, recorded as a line in the shared log.
         pub(crate) async fn note(&self, what: &str) -> Result<String> {
             self.write_down(what)?;
             self.wait(what).await;
             Ok(what.to_owned())
         }
 
-        /// Adds a line to the list, whole or not at all.
+        /// Appends a line to the log atomically.
         fn write_down(&self, what: &str) -> io::Result<()> {
             let list = self.0.join("done");
             let mut list = fs::OpenOptions::new()
@@ -222,7 +221,7 @@ mod node {
             list.write_all(line.as_bytes())
         }
 
-        /// Says where it is, and stays there if it is told to.
+        /// Reports where it is, and stays there if told to.
         async fn wait(&self, place: &str) {
             if self.0.join(format!("stay-{place}")).exists() {
                 let _ = writeln!(io::stderr(), "{place}");
@@ -230,14 +229,14 @@ mod node {
             }
         }
 
-        /// Keys begin with random characters: a folder for each two of them.
+        /// Keys begin with random characters: one folder for each two of them.
         fn file(&self, kind: &str, key: &str) -> PathBuf {
             let name: String = key.chars().map(plain).collect();
             let some: String = name.chars().take(2).collect();
             self.0.join(some).join(format!("{kind}-{name}"))
         }
 
-        /// Writes a file that nobody sees before it is whole.
+        /// Writes a file that is not visible before it is complete.
         fn whole(&self, value: &[u8]) -> io::Result<PathBuf> {
             static NEXT: AtomicU64 = AtomicU64::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -246,7 +245,7 @@ mod node {
             Ok(path)
         }
 
-        /// Writes a file if there is none of that name. Says whether it did.
+        /// Writes a file if it does not exist. Returns whether it did.
         fn write_once(&self, file: &Path, value: &[u8]) -> io::Result<bool> {
             let new = self.whole(value)?;
             make_room(file)?;
@@ -266,7 +265,7 @@ mod node {
         }
     }
 
-    /// Makes the folder that a file is in.
+    /// Creates the parent folder of a file.
     fn make_room(file: &Path) -> io::Result<()> {
         file.parent().map_or(Ok(()), fs::create_dir_all)
     }
@@ -279,11 +278,11 @@ mod node {
     }
 
     fn failed(error: io::Error) -> StoreError {
-        StoreError::new("the folder failed").with_source(error)
+        StoreError::new("the folder store failed").with_source(error)
     }
 
-    /// Every entry is a file of its own, with its answer if it has one: so both
-    /// are there, or neither.
+    /// Every entry is a file, including its response if it has one, so both
+    /// exist or neither.
     impl Folder {
         fn entry(&self, id: &str, position: u64) -> PathBuf {
             self.file("entry", &format!("{id}-{position}"))
@@ -316,8 +315,8 @@ mod node {
             Ok(AppendOutcome::Appended)
         }
 
-        /// Takes the lease unless another has it. Two who find that it has
-        /// ended move it away; one of them succeeds.
+        /// Takes the lease unless another holder has it. Two nodes that find it
+        /// expired both try to move it away; one of them succeeds.
         fn take_lease(&self, id: &str, lease: Lease<'_>) -> io::Result<bool> {
             let file = self.file("lease", id);
             let until = millis() + lease.duration.as_millis();
@@ -340,7 +339,7 @@ mod node {
         }
     }
 
-    /// The length of the entry, the entry, and the answer.
+    /// The length of the entry, the entry, and the response.
     fn pack(entry: &NewEntry) -> Vec<u8> {
         let length = (entry.value.len() as u64).to_le_bytes();
         let answer = entry.response.as_deref().unwrap_or_default();
@@ -348,7 +347,7 @@ mod node {
     }
 
     fn unpack(mut file: Bytes) -> io::Result<(Bytes, Option<Bytes>)> {
-        let cut = || io::Error::other("an entry is cut off");
+        let cut = || io::Error::other("an entry is truncated");
         let (length, rest) = file.split_first_chunk().ok_or_else(cut)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(io::Error::other)?;
         if rest.len() < length {
@@ -359,13 +358,13 @@ mod node {
         Ok((entry, (!answer.is_empty()).then_some(answer)))
     }
 
-    /// Milliseconds of the Unix epoch.
+    /// Returns milliseconds of the Unix epoch.
     fn millis() -> u128 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         since.unwrap_or_default().as_millis()
     }
 
-    /// What is there, if it is.
+    /// Maps "not found" to `None`.
     fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),

@@ -1,8 +1,8 @@
-//! A server that sends every frame back, for the tests: `stdio_echo <mode>
+//! A server that echoes every frame, for the tests: `stdio_echo <mode>
 //! [runtime]`.
 //!
-//! The mode says when it answers, and the runtime is `current` or `multi`. Some
-//! frames ask for more than an echo; see [`answer`].
+//! The mode selects when it answers, and the runtime is `current` or `multi`.
+//! Some frames have other effects than an echo; see [`answer`].
 
 use std::{
     env,
@@ -27,7 +27,7 @@ fn main() -> io::Result<()> {
         _ => Builder::new_current_thread(),
     };
     if Stdio::take(MAX_FRAME).is_ok() {
-        return Err(io::Error::other("there is no runtime yet"));
+        return Err(io::Error::other("Stdio::take succeeded without a runtime"));
     }
     let runtime = builder.enable_all().build()?;
     runtime.block_on(async {
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
             "echo" => echo(link).await,
             "late" => late(link).await,
             "close" => close(link).await,
-            other => Err(io::Error::other(format!("there is no mode {other:?}"))),
+            other => Err(io::Error::other(format!("unknown mode {other:?}"))),
         }
     })
 }
@@ -74,7 +74,7 @@ async fn close(mut link: Stdio) -> io::Result<()> {
     pending().await
 }
 
-/// The next frame; none at the end. Writes while it waits.
+/// Returns the next frame, or `None` at the end. Writes while it waits.
 async fn next(link: &mut Stdio) -> io::Result<Option<Bytes>> {
     let event = poll_fn(|cx| {
         let _ = link.poll_flush(cx);
@@ -101,7 +101,7 @@ async fn send(link: &mut Stdio, mut frame: Bytes) -> Result<(), ConnectionError>
     }
 }
 
-/// The other side is gone, as it may be.
+/// Ignores a closed link.
 fn gone(cause: &ConnectionError) -> io::Result<()> {
     match cause.kind() {
         ConnectionErrorKind::Eof => Ok(()),
@@ -109,11 +109,11 @@ fn gone(cause: &ConnectionError) -> io::Result<()> {
     }
 }
 
-/// Some frames have effects before they are sent back.
+/// Returns the answer to a frame. Some frames have effects first.
 fn answer(frame: Bytes) -> io::Result<Bytes> {
     match &*frame {
         b"print" => writeln!(io::stdout(), "printed")?,
-        // Reads all that it can, so that it ends only where there is nothing.
+        // Reads as much as it can, so it ends only when there is nothing left.
         b"start" => drop(
             Command::new("sh")
                 .args(["-c", "cat; echo started"])

@@ -1,5 +1,4 @@
-//! What a run is judged by: how calls ended, how long they took, how much
-//! memory there is.
+//! Measurements of a run: outcomes of calls, latencies and memory.
 
 use std::{
     collections::BTreeMap,
@@ -9,14 +8,14 @@ use std::{
     time::Duration,
 };
 
-/// How often things happened, by name.
+/// Counts of events, by name.
 #[derive(Clone, Default)]
 pub(crate) struct Tally(Arc<Mutex<Counts>>);
 
 #[derive(Default)]
 struct Counts {
     seen: BTreeMap<String, u64>,
-    /// What must never happen.
+    /// Events that must never happen.
     faults: BTreeMap<String, u64>,
 }
 
@@ -25,12 +24,12 @@ impl Tally {
         add(&mut self.counts().seen, what);
     }
 
-    /// Counts something that must never happen: the run is failed.
+    /// Counts an event that must never happen: the run fails.
     pub(crate) fn fault(&self, what: &str) {
         add(&mut self.counts().faults, what);
     }
 
-    /// What happened that must never happen.
+    /// Returns the events that must never happen, but did.
     pub(crate) fn faults(&self) -> Vec<String> {
         let counts = self.counts();
         let faults = counts.faults.iter();
@@ -59,7 +58,7 @@ fn add(counts: &mut BTreeMap<String, u64>, what: &str) {
     }
 }
 
-/// How long honest calls took.
+/// The latencies of honest calls.
 #[derive(Clone, Default)]
 pub(crate) struct Times(Arc<Mutex<Vec<Duration>>>);
 
@@ -68,7 +67,7 @@ impl Times {
         self.times().push(time);
     }
 
-    /// The times so far, from the shortest; and begins anew.
+    /// Returns the latencies so far, sorted, and clears them.
     pub(crate) fn take(&self) -> Sorted {
         let mut times = std::mem::take(&mut *self.times());
         times.sort_unstable();
@@ -80,7 +79,7 @@ impl Times {
     }
 }
 
-/// Times from the shortest to the longest.
+/// Latencies in ascending order.
 pub(crate) struct Sorted(Vec<Duration>);
 
 impl Sorted {
@@ -88,52 +87,52 @@ impl Sorted {
         self.0.len()
     }
 
-    /// The time that this many in a hundred stayed within.
+    /// Returns the latency at this percentile.
     pub(crate) fn percentile(&self, hundredths: usize) -> Duration {
         let last = self.0.len().saturating_sub(1);
         let at = self.0.len() * hundredths / 100;
         self.0.get(at.min(last)).copied().unwrap_or_default()
     }
 
-    /// How many times as long as in `usual` they took, at this percentile.
+    /// Returns the ratio to `usual` at this percentile.
     pub(crate) fn ratio(&self, usual: &Self, hundredths: usize) -> f64 {
         let usual = usual.percentile(hundredths).as_secs_f64();
         self.percentile(hundredths).as_secs_f64() / usual.max(f64::EPSILON)
     }
 }
 
-/// Memory of a process, in KiB; `None` once it is gone.
+/// Returns the memory of a process in KiB, or `None` once it has exited.
 pub(crate) fn resident(process: u32) -> Option<u64> {
     let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
-    // One that has ended and was not waited for has none left.
+    // An exited process that was not waited for has none left.
     (pages > 0).then_some(pages * 4)
 }
 
-/// How much processor time a process has used so far, without its children.
+/// Returns the CPU time a process has used so far, without its children.
 pub(crate) fn processor_time(process: u32) -> Option<Duration> {
     ticks(process, 11..13)
 }
 
-/// How much those of its children have used that it has waited for.
+/// Returns the CPU time of its children that it has waited for.
 pub(crate) fn processor_time_of_children(process: u32) -> Option<Duration> {
     ticks(process, 13..15)
 }
 
 fn ticks(process: u32, fields: Range<usize>) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program comes before, and may have anything in it.
+    // The program name comes first and may contain anything.
     let (_, numbers) = stat.rsplit_once(") ")?;
     let numbers: Vec<u64> = numbers
         .split(' ')
         .map(|number| number.parse().unwrap_or_default())
         .collect();
     let ticks: u64 = numbers.get(fields)?.iter().sum();
-    // A hundred a second, on every Linux that people run.
+    // A hundred ticks a second, on every common Linux.
     Some(Duration::from_millis(ticks * 10))
 }
 
-/// Numbers that look random; the same from the same seed.
+/// Pseudorandom numbers; the same for the same seed.
 #[derive(Clone)]
 pub(crate) struct Chance(u64);
 

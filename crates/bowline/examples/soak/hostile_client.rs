@@ -1,4 +1,4 @@
-//! Clients that do all that they should not, over sockets of their own.
+//! Hostile clients over raw sockets.
 
 use std::{
     collections::BTreeSet,
@@ -23,24 +23,24 @@ use super::{
     pace::{HOSTILE_SHARE, Pace},
 };
 
-/// How many hostile clients there are at a time.
+/// The number of hostile clients at a time.
 const ATTACKERS: usize = 8;
 
-/// What the honest tool takes.
+/// The arguments of the honest tool.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Said {
-    /// What to say.
+    /// The message to return.
     pub(crate) message: String,
 }
 
-/// What a tool takes that wants each item once.
+/// The arguments of a tool that requires unique items.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Set {
     /// The items.
     pub(crate) items: BTreeSet<u64>,
 }
 
-/// Attacks until its standard input closes, and says what was done.
+/// Attacks until its standard input closes, and then prints what was done.
 pub(crate) async fn run_all(port: u16, seed: u64) {
     let mut chance = Chance::new(seed);
     let (tally, pace) = (Tally::default(), Arc::new(Pace::new(HOSTILE_SHARE)));
@@ -55,7 +55,7 @@ pub(crate) async fn run_all(port: u16, seed: u64) {
     tally.print();
 }
 
-/// One trick after another, from addresses of its own.
+/// Runs one attack after another, from its own addresses.
 async fn run(port: u16, mut chance: Chance, tally: Tally, pace: Arc<Pace>) {
     loop {
         pace.rest_async().await;
@@ -66,7 +66,7 @@ async fn run(port: u16, mut chance: Chance, tally: Tally, pace: Arc<Pace>) {
         let how = match done {
             Ok(Ok(())) => "done",
             Ok(Err(_)) => "cut off",
-            Err(_) => "took too long",
+            Err(_) => "timed out",
         };
         tally.count(&format!("{name}: {how}"));
         sleep(Duration::from_millis(50)).await;
@@ -159,7 +159,7 @@ impl Attacker {
             .await
     }
 
-    /// Sends a message, and reads the beginning of the answer.
+    /// Sends a message and reads the beginning of the response.
     async fn post(&self, body: &str, headers: &str) -> io::Result<String> {
         let mut socket = self.connect().await?;
         socket
@@ -179,7 +179,7 @@ impl Attacker {
         Ok(())
     }
 
-    /// Begins many requests, and sends a byte of each from time to time.
+    /// Starts many requests, and sends a byte of each from time to time.
     async fn slow(&self, count: usize, beginning: &str) -> io::Result<()> {
         let mut sockets = Vec::new();
         for _ in 0..count {
@@ -207,7 +207,7 @@ impl Attacker {
             .map(drop)
     }
 
-    /// Calls that take long, whose callers leave.
+    /// Makes slow calls and disconnects.
     async fn abandoned(&self, count: usize) -> io::Result<()> {
         let body = call("slow", "{}");
         for _ in 0..count {
@@ -237,7 +237,7 @@ impl Attacker {
         Ok(())
     }
 
-    /// Calls whose progress comes as a stream, which is not read.
+    /// Makes calls whose progress is streamed, and does not read it.
     async fn unread_progress(&self, count: usize) -> io::Result<()> {
         let mut body: Value = serde_json::from_str(&call("chatty", "{}"))?;
         body["params"]["_meta"]["progressToken"] = json!(1);
@@ -254,7 +254,7 @@ impl Attacker {
         Ok(())
     }
 
-    /// Small messages in large envelopes, in a session.
+    /// Sends small messages in large envelopes, in a session.
     async fn padded(&self, count: usize) -> io::Result<()> {
         let opened = self.post(&initialize(10), "").await?;
         let session = session_of(&opened).unwrap_or_default();
@@ -268,7 +268,7 @@ impl Attacker {
         Ok(())
     }
 
-    /// The first answer of a conversation, given over and over.
+    /// Sends the first answer of a conversation over and over.
     async fn looping(&self, count: usize) -> io::Result<()> {
         let mut body: Value = serde_json::from_str(&call("ask", "{}"))?;
         let capabilities = "io.modelcontextprotocol/clientCapabilities";
@@ -320,7 +320,7 @@ impl Attacker {
         Ok(())
     }
 
-    /// A round of a conversation that never was.
+    /// Sends a round of a conversation that does not exist.
     async fn forged(&self, noise: u64) -> io::Result<()> {
         let mut body: Value = serde_json::from_str(&call("slow", "{}"))?;
         body["params"]["requestState"] = json!(format!("{noise:x}").repeat(100));
@@ -331,7 +331,7 @@ impl Attacker {
     }
 }
 
-/// The headers that a call of this tool must have on the newest revision.
+/// Returns the headers a call of this tool needs on the newest revision.
 fn mirrored(tool: &str) -> String {
     format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\n")
 }

@@ -1,4 +1,4 @@
-//! A server over HTTP that does wrong things, chosen anew for each request.
+//! A hostile HTTP server that picks a fault for each request at random.
 
 use std::{
     io::{self, BufRead as _, BufReader, Read as _, Write},
@@ -17,10 +17,10 @@ use super::{
     under_servers::WAYS,
 };
 
-/// How many writes there are before it is asked whether they come too fast.
+/// How many writes there are between two checks of the pace.
 const WRITES_PER_REST: usize = 200;
 
-/// A connection, and the pace of all.
+/// A connection and the shared pace.
 struct Out {
     socket: TcpStream,
     pace: Arc<Pace>,
@@ -42,7 +42,7 @@ impl Write for Out {
     }
 }
 
-/// Serves until its standard input closes; says its port first.
+/// Serves until its standard input closes; prints its port first.
 pub(crate) fn run(seed: u64) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     println!("{}", listener.local_addr()?.port());
@@ -52,7 +52,7 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
         for socket in listener.incoming().flatten() {
             let chance = Chance::new(chance.next());
             let pace = Arc::clone(&pace);
-            // Whoever hangs up is not missed.
+            // Connection errors do not matter.
             thread::spawn(move || serve(socket, chance, pace));
         }
     });
@@ -60,8 +60,7 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// One connection: requests that are answered well enough to go on, until one
-/// is not.
+/// Serves one connection: answers requests correctly until one gets a fault.
 fn serve(socket: TcpStream, mut chance: Chance, pace: Arc<Pace>) -> io::Result<()> {
     socket.set_read_timeout(Some(Duration::from_secs(20)))?;
     socket.set_write_timeout(Some(Duration::from_secs(20)))?;
@@ -92,7 +91,7 @@ fn serve(socket: TcpStream, mut chance: Chance, pace: Arc<Pace>) -> io::Result<(
     Ok(())
 }
 
-/// The verb and the body of the next request.
+/// Reads the method and the body of the next request.
 fn request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<(String, Value)>> {
     let (mut verb, mut length) = (String::new(), 0);
     loop {
@@ -141,7 +140,7 @@ fn answer(out: &mut Out, answer: &Value) -> io::Result<()> {
     out.write_all(body.as_bytes())
 }
 
-/// A page of a list that has no end, small or large.
+/// Sends a page of an endless list, small or large.
 fn list(out: &mut Out, message: &Value, chance: &mut Chance) -> io::Result<()> {
     let page = chance.next();
     let items = *chance.of(&[1, 10, LARGE / 60]);
@@ -154,7 +153,7 @@ fn list(out: &mut Out, message: &Value, chance: &mut Chance) -> io::Result<()> {
     )
 }
 
-/// News without end on the stream for it.
+/// Sends endless notifications on the listen stream.
 fn news(out: &mut Out) -> io::Result<()> {
     stream_head(out)?;
     let params = json!({"level": "info", "data": "x".repeat(200)});
@@ -165,7 +164,7 @@ fn news(out: &mut Out) -> io::Result<()> {
     Err(io::Error::other("hung up"))
 }
 
-/// A small message in a large envelope.
+/// Sends a small message in a large envelope.
 fn padded(out: &mut Out, message: &Value) -> io::Result<()> {
     let padding = "x".repeat(LARGE);
     let result = said("done");
@@ -175,13 +174,13 @@ fn padded(out: &mut Out, message: &Value) -> io::Result<()> {
     )
 }
 
-/// Nothing, for longer than anybody waits.
+/// Sends nothing, for longer than any timeout.
 fn silence() -> io::Result<()> {
     thread::park_timeout(Duration::from_secs(10));
     Err(io::Error::other("hung up"))
 }
 
-/// One wrong answer.
+/// Sends one faulty response.
 fn wrong(out: &mut Out, message: &Value, chance: &mut Chance) -> io::Result<()> {
     let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": said("done")});
     match chance.below(12) {
@@ -209,7 +208,7 @@ fn stream_head(out: &mut Out) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 200 Ok\r\ncontent-type: text/event-stream\r\n\r\n")
 }
 
-/// Events for ever, and never the answer.
+/// Sends events forever, and never the response.
 fn endless_stream(out: &mut Out, message: &Value) -> io::Result<()> {
     stream_head(out)?;
     let token = &message["params"]["_meta"]["progressToken"];
@@ -222,7 +221,7 @@ fn endless_stream(out: &mut Out, message: &Value) -> io::Result<()> {
     Err(io::Error::other("hung up"))
 }
 
-/// A byte at a time.
+/// Sends one byte at a time.
 fn slow_body(out: &mut Out, body: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 200 Ok\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -236,7 +235,7 @@ fn slow_body(out: &mut Out, body: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// One event that has no end.
+/// Sends one endless event.
 fn large_event(out: &mut Out) -> io::Result<()> {
     stream_head(out)?;
     out.write_all(b"data: ")?;
@@ -247,7 +246,7 @@ fn large_event(out: &mut Out) -> io::Result<()> {
     Err(io::Error::other("hung up"))
 }
 
-/// A refusal whose reason is long.
+/// Sends an error with a large body.
 fn large_refusal(out: &mut Out) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 400 No\r\ncontent-length: 30000000\r\n\r\n")?;
     let chunk = vec![b'x'; 64 * 1024];
@@ -257,7 +256,7 @@ fn large_refusal(out: &mut Out) -> io::Result<()> {
     Err(io::Error::other("hung up"))
 }
 
-/// A head that has no end.
+/// Sends an endless response head.
 fn large_head(out: &mut Out) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 200 Ok\r\n")?;
     for number in 0..20_000 {

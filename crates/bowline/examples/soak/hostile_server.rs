@@ -1,5 +1,4 @@
-//! A server on the standard streams that does one wrong thing, chosen by its
-//! seed.
+//! A hostile server on the standard streams with one fault, chosen by its seed.
 
 use std::{
     io::{self, BufRead as _, Write as _},
@@ -15,7 +14,7 @@ use super::{
     under_servers::{PIPES, WAYS},
 };
 
-/// What it does wrong.
+/// The fault.
 #[derive(Clone, Copy, Debug)]
 enum Trick {
     SilentOpening,
@@ -61,14 +60,14 @@ const TRICKS: [Trick; 19] = [
     Trick::Deep,
 ];
 
-/// How much a flood has: enough to hurt whoever keeps it, and soon over.
+/// The size of a flood: enough to hurt a client that keeps it, and soon over.
 const FLOOD: usize = 20_000;
-/// How many lines are written before it is asked whether that is too fast.
+/// How many lines are written between two checks of the pace.
 const LINES_PER_REST: usize = 200;
-/// As much as one frame may have, almost.
+/// Almost the maximum size of a frame.
 pub(crate) const LARGE: usize = 900_000;
 
-/// Serves until the other end has enough.
+/// Serves until the client disconnects.
 pub(crate) fn run(seed: u64) -> io::Result<()> {
     let trick = *Chance::new(seed).of(&TRICKS);
     let mut server = Server {
@@ -77,7 +76,7 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
         pages: 0,
         questions: 0,
         lines: 0,
-        // Those over HTTP have a process together.
+        // The HTTP servers share one process.
         pace: Pace::new(HOSTILE_SHARE / WAYS / PIPES as f64),
     };
     for line in io::stdin().lock().lines() {
@@ -113,7 +112,7 @@ impl Server {
                     "cacheScope": "private",
                 }),
             ),
-            // Every answer brings the next question.
+            // Every answer causes the next question.
             (None, Trick::LoopingQuestions) => self.question(),
             (method, _) => self.request(method, message),
         }
@@ -160,7 +159,7 @@ impl Server {
         self.answer(id, &result)
     }
 
-    /// A page of as many items as fit, none of which is a tool.
+    /// Sends a page of as many items as fit, none of which is a valid tool.
     fn tiny_items(&mut self, id: &Value) -> io::Result<()> {
         let items = "{},".repeat(LARGE / 3);
         let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{items}{{}}]}}}}"#);
@@ -199,7 +198,7 @@ impl Server {
         self.answer(id, &said("done"))
     }
 
-    /// Small messages in large envelopes.
+    /// Sends small messages in large envelopes.
     fn padded(&mut self) -> io::Result<()> {
         let padding = "x".repeat(LARGE);
         for number in 0..30 {
@@ -220,7 +219,7 @@ impl Server {
         self.line(question.to_string().as_bytes())
     }
 
-    /// One more round of questions, whatever was answered.
+    /// Sends one more round of questions, whatever was answered.
     fn round(&mut self, id: &Value) -> io::Result<()> {
         let question = json!({"method": "elicitation/create", "params": form()});
         let state = "x".repeat(10_000);
@@ -267,7 +266,7 @@ impl Server {
         Ok(())
     }
 
-    /// Answers to what was never asked, and to the same twice.
+    /// Sends responses to unknown requests, and two to the same request.
     fn strangers(&mut self, id: &Value) -> io::Result<()> {
         for stranger in 1_000_000..1_000_500 {
             self.answer(&json!(stranger), &said("not yours"))?;
@@ -281,7 +280,7 @@ impl Server {
     }
 
     fn refuse(&mut self, id: &Value) -> io::Result<()> {
-        let error = json!({"code": -32601, "message": "no such method"});
+        let error = json!({"code": -32601, "message": "method not found"});
         let frame = json!({"jsonrpc": "2.0", "id": id, "error": error});
         self.line(frame.to_string().as_bytes())
     }
@@ -303,13 +302,13 @@ impl Server {
     }
 }
 
-/// A form to fill in.
+/// Returns a form.
 fn form() -> Value {
     let schema = json!({"type": "object", "properties": {"more": {"type": "boolean"}}});
     json!({"message": "And?", "requestedSchema": schema})
 }
 
-/// The result of a tool that says something.
+/// Returns a tool result with this text.
 pub(crate) fn said(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }

@@ -18,10 +18,10 @@ use super::{
 };
 
 const WORKERS: usize = 64;
-/// Tells every call from every other.
+/// Distinguishes every call from all others.
 static NONCE: AtomicU64 = AtomicU64::new(0);
 
-/// Loads the server for so many seconds.
+/// Loads the server for this many seconds.
 pub(crate) async fn run(
     seconds: u64,
     command: String,
@@ -48,7 +48,7 @@ fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::e
         tool: Duration::from_secs(2),
         ..Timeouts::standard()
     };
-    // Short waits, so that the load is full most of the time.
+    // Short delays, so the load is full most of the time.
     let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1), 0.2)?;
     let tally = tally.clone();
     let observer = move |seen: &Observation| match seen.event {
@@ -61,14 +61,15 @@ fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::e
     Ok(builder.observer(observer).connect_in_background(server))
 }
 
-/// Calls until the end. Whoever never gets an answer keeps this from ending.
+/// Makes calls until the end. A call that never completes keeps this from
+/// ending.
 async fn work(client: Client, tally: Tally, end: Instant) {
     while Instant::now() < end {
         let nonce = NONCE.fetch_add(1, Ordering::Relaxed);
         let call = client.tools().call("any", json!({"nonce": nonce}));
         match call.wait_for_connection().await {
             Ok(result) if result.all_text() == nonce.to_string() => tally.count("answered"),
-            Ok(result) => tally.fault(&format!("a wrong answer: {result:?}")),
+            Ok(result) => tally.fault(&format!("a wrong result: {result:?}")),
             Err(error) => tally.count(&format!("{:?}", error.reason())),
         }
     }

@@ -1,4 +1,5 @@
-//! Long runs under attack, for as long as you like. Each prints its figures.
+//! Soak tests under attack, for as long as you like. Each prints its
+//! measurements.
 //!
 //! ```text
 //! cargo run --release -p bowline --all-features --example soak -- servers 600
@@ -6,29 +7,29 @@
 //! cargo run --release -p bowline --all-features --example soak -- load 600 <command> [arguments…]
 //! ```
 //!
-//! - `servers`: our client talks to servers that do all that they should not,
-//!   over pipes and over HTTP, and to an honest one.
-//! - `clients`: our HTTP server is talked to by clients that do all that they
-//!   should not, and by an honest one.
-//! - `load`: full load on one server that answers each call with its nonce,
-//!   most of the time; `faulty_server flaky` does.
+//! - `servers`: our client connects to hostile servers, over pipes and over
+//!   HTTP, and to an honest one.
+//! - `clients`: our HTTP server serves hostile clients and an honest one.
+//! - `load`: full load on one server that answers most calls with their nonce,
+//!   such as `faulty_server flaky`.
 //!
-//! In the first two, the honest peer is measured alone first, and then amid
-//! the others. A run fails, with exit code 1, unless
+//! In the first two, the honest peer is measured alone first, and then during
+//! the attack. A run fails, with exit code 1, unless
 //!
 //! - the memory of the process under test stays flat: its peak in the last
 //!   quarter is at most an eighth and 4 MiB above that in the first, after a
 //!   warm-up; a process that died fails too;
-//! - the median of honest calls is at most twice what it was before the attack;
-//! - no honest call fails, and everything that our client begins ends;
-//! - with `load`, memory stays flat and no answer is another call's.
+//! - the median latency of honest calls is at most twice what it was before the
+//!   attack;
+//! - no honest call fails, and everything that our client starts ends;
+//! - with `load`, memory stays flat and no result belongs to another call.
 //!
-//! Those who attack use half a core together at most: on a machine with two
-//! cores they would otherwise be measured, and not what they make us do. What
-//! they make us do is not limited. `BOWLINE_SEED` makes the same choices again.
-//! A run takes a minute at least, and ten to be worth something.
+//! The attackers together use at most half a core: on a machine with two cores
+//! the run would otherwise measure the attackers, not the work they cause. That
+//! work is not limited. `BOWLINE_SEED` repeats the same random choices. A run
+//! takes at least a minute, and ten to be meaningful.
 
-#![expect(clippy::print_stdout, reason = "it reports")]
+#![expect(clippy::print_stdout, reason = "prints a report")]
 
 mod figures;
 mod hostile_client;
@@ -55,8 +56,8 @@ fn main() -> Result<(), Failure> {
     let mut words = env::args().skip(1);
     let role = words.next().unwrap_or_default();
     match role.as_str() {
-        // Roles that run in processes of their own, so that the memory of what
-        // is attacked can be told from theirs.
+        // Roles that run in their own processes, to separate their memory from
+        // that of the process under test.
         "hostile-server" => hostile_server::run(number(words.next())?)?,
         "hostile-http" => hostile_http::run(number(words.next())?)?,
         "hostile-clients" => {
@@ -69,10 +70,14 @@ fn main() -> Result<(), Failure> {
         "clients" => runtime()?.block_on(under_clients::run(number(words.next())?))?,
         "load" => {
             let seconds = number(words.next())?;
-            let command = words.next().ok_or("which command starts the server?")?;
+            let command = words
+                .next()
+                .ok_or("missing command: soak load <seconds> <command> [arguments…]")?;
             runtime()?.block_on(load::run(seconds, command, words))?;
         }
-        other => return Err(format!("there is no run {other:?}; see the top of main.rs").into()),
+        other => {
+            return Err(format!("unknown run {other:?}, expected servers, clients or load").into());
+        }
     }
     Ok(())
 }
@@ -86,7 +91,7 @@ fn number(word: Option<String>) -> Result<u64, Failure> {
     Ok(word.ok_or("how many?")?.parse()?)
 }
 
-/// The seed of all choices: given, or new.
+/// Returns the seed of all random choices, from `BOWLINE_SEED` or new.
 fn seed() -> u64 {
     let given = env::var("BOWLINE_SEED").ok();
     let seed = given.and_then(|seed| seed.parse().ok());
@@ -95,8 +100,7 @@ fn seed() -> u64 {
     seed
 }
 
-/// Starts a role that serves HTTP, in a process of its own, and reads which
-/// port it has.
+/// Starts a role that serves HTTP in its own process, and reads its port.
 fn start(role: &[&str]) -> Result<(Child, u16), Failure> {
     let mut command = Command::new(env::current_exe()?);
     command
@@ -105,12 +109,15 @@ fn start(role: &[&str]) -> Result<(Child, u16), Failure> {
         .stdout(Stdio::piped());
     let mut child = command.spawn()?;
     let mut line = String::new();
-    let stdout = child.stdout.take().ok_or("it has a standard output")?;
+    let stdout = child
+        .stdout
+        .take()
+        .ok_or("the process has no standard output")?;
     BufReader::new(stdout).read_line(&mut line)?;
     Ok((child, line.trim().parse()?))
 }
 
-/// A server with one tool, which does what it says.
+/// Returns a server with one well-behaved tool.
 fn honest() -> Server<()> {
     let echo = Tool::new("echo")
         .description("Says what it is told")

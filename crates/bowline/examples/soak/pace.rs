@@ -1,7 +1,7 @@
-//! How much of a core those may use who attack.
+//! Limits the CPU time of the attackers.
 //!
-//! The run is about what they make us do. An attack that takes the cores away
-//! from everybody tells of the machine instead, on one that has few.
+//! The run measures the work they cause. On a machine with few cores, an attack
+//! that uses all of them would measure the machine instead.
 
 use std::{
     process,
@@ -12,13 +12,13 @@ use std::{
 
 use super::figures::processor_time;
 
-/// What all who attack may use together: half a core.
+/// The share of all attackers together: half a core.
 pub(crate) const HOSTILE_SHARE: f64 = 0.5;
 
-/// What may be used at once after a rest.
+/// The maximum burst after a pause.
 const MAX_CREDIT: Duration = Duration::from_millis(20);
 
-/// Keeps this process to a share of a core.
+/// Limits this process to a share of a core.
 pub(crate) struct Pace {
     share: f64,
     state: Mutex<State>,
@@ -27,7 +27,7 @@ pub(crate) struct Pace {
 struct State {
     looked: Instant,
     used: Duration,
-    /// Seconds of processor time above the share; below it if negative.
+    /// Seconds of CPU time above the share; below it if negative.
     debt: f64,
 }
 
@@ -44,16 +44,16 @@ impl Pace {
         }
     }
 
-    /// Waits, if this process has used more than its share.
+    /// Waits if this process has used more than its share.
     pub(crate) fn rest(&self) {
         let until = Instant::now() + self.due();
-        // It may wake too early.
+        // The wait may end early.
         while let Some(rest) = until.checked_duration_since(Instant::now()) {
             thread::park_timeout(rest);
         }
     }
 
-    /// As [`rest`](Self::rest), for tasks.
+    /// Like [`rest`](Self::rest), for tasks.
     pub(crate) async fn rest_async(&self) {
         tokio::time::sleep(self.due()).await;
     }

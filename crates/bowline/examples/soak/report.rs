@@ -1,4 +1,5 @@
-//! The honest peer's calls, alone and amid the others, and what came of them.
+//! Measures the honest peer's calls, alone and during the attack, and reports
+//! the result.
 
 use std::{
     future::Future,
@@ -18,14 +19,14 @@ use super::{
 
 /// How long the honest peer is measured alone.
 const ALONE: Duration = Duration::from_secs(20);
-/// Between two honest calls.
+/// The interval between two honest calls.
 const PACE: Duration = Duration::from_millis(20);
-/// Between two readings of memory. Peaks are short.
+/// The interval between two memory readings. Peaks are short.
 const READING: Duration = Duration::from_millis(200);
-/// Readings from one that is printed to the next.
+/// The number of readings from one that is printed to the next.
 const PRINTED: usize = 150;
 
-/// Calls an honest server, and says how long each call took.
+/// Calls an honest server and records how long each call takes.
 pub(crate) async fn call_honestly(client: Client, times: Times, tally: Tally) {
     let mut pace = interval(PACE);
     loop {
@@ -34,14 +35,14 @@ pub(crate) async fn call_honestly(client: Client, times: Times, tally: Tally) {
         let call = client.tools().call("echo", json!({"message": "hello"}));
         match call.await {
             Ok(result) if result.all_text() == "hello" => times.add(begun.elapsed()),
-            Ok(_) => tally.fault("an honest call had a wrong answer"),
+            Ok(_) => tally.fault("an honest call had a wrong result"),
             Err(error) => tally.fault(&format!("an honest call failed: {error}")),
         }
     }
 }
 
-/// Measures the honest peer alone, then while `attack` goes on, and the memory
-/// of the process that is attacked. Fails where that is not as it must be.
+/// Measures the honest peer alone, then during `attack`, and the memory of the
+/// process under test. Returns an error if a limit is exceeded.
 pub(crate) async fn measure(
     seconds: u64,
     process: u32,
@@ -73,8 +74,7 @@ pub(crate) async fn measure(
     }
 }
 
-/// Reads how much memory a process has, until `end` or until the process has
-/// died.
+/// Reads the memory of a process until `end` or until the process has died.
 pub(crate) async fn watch_memory(process: u32, end: Instant) -> Vec<Option<u64>> {
     let begin = Instant::now();
     let mut readings = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) async fn watch_memory(process: u32, end: Instant) -> Vec<Option<u64>>
     readings
 }
 
-/// The verdict where there are no honest calls to be timed.
+/// Returns the verdict of a run without honest calls.
 pub(crate) fn judge_load(memory: &[Option<u64>], tally: &Tally) -> Result<(), Failure> {
     print_memory(memory);
     let mut faults = tally.faults();
@@ -106,7 +106,7 @@ fn passed(faults: &[String]) -> Result<(), Failure> {
     for fault in faults {
         println!("FAILED: {fault}");
     }
-    Err(format!("{} things are not as they must be", faults.len()).into())
+    Err(format!("the run failed: {} limits were violated", faults.len()).into())
 }
 
 fn print_times(usual: &Sorted, amid: &Sorted) {
@@ -135,7 +135,7 @@ fn print_memory(readings: &[Option<u64>]) {
     }
 }
 
-/// How busy the machine is with us, from a moment on.
+/// The CPU usage since a point in time.
 struct Busy {
     at: Instant,
     process: u32,
@@ -157,7 +157,7 @@ impl Busy {
         let now = Self::look(self.process);
         let share = |used: Duration| used.as_secs_f64() / self.at.elapsed().as_secs_f64();
         println!(
-            "processors: what is attacked uses {:.2} of a core; \
+            "CPU: the process under test uses {:.2} of a core; \
              children that have ended used {:.2}",
             share(now.attacked.saturating_sub(self.attacked)),
             share(now.children.saturating_sub(self.children)),

@@ -1,4 +1,4 @@
-//! Our HTTP server, among clients that are not honest.
+//! Our HTTP server, under attack by hostile clients.
 
 use std::{env, net::Ipv4Addr, process::Stdio};
 
@@ -18,10 +18,10 @@ use super::{
     seed, start,
 };
 
-/// How many notes a tool sends that says much.
+/// The number of notifications sent by the verbose tool.
 const NOTES: u32 = 2_000;
 
-/// Serves HTTP as anybody would, and says the port.
+/// Serves HTTP with the default options and prints the port.
 pub(crate) async fn serve() -> Result<(), Failure> {
     let set = Tool::new("set")
         .description("Takes a set")
@@ -58,8 +58,8 @@ pub(crate) async fn serve() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Is attacked for so many seconds. Those who attack have a process of their
-/// own, so that the honest client does not wait for them.
+/// Runs the attack for this many seconds. The attackers have their own process,
+/// so the honest client does not wait for them.
 pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     let mut chance = Chance::new(seed());
     let (times, tally) = (Times::default(), Tally::default());
@@ -84,7 +84,7 @@ pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     };
     let measured = measure(seconds, server.id(), &times, &tally, attack).await;
     if let Some((mut child, stdin)) = attacking {
-        // It says what it did, and ends.
+        // It prints what it did, and exits.
         drop(stdin);
         child.wait().await?;
     }

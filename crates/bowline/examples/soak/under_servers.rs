@@ -1,4 +1,4 @@
-//! Our client, among servers that are not honest.
+//! Our client, under attack by hostile servers.
 
 use std::{env, time::Duration};
 
@@ -19,16 +19,16 @@ use super::{
     seed, start,
 };
 
-/// How many hostile servers there are at a time, over pipes and over HTTP.
+/// The number of concurrent hostile servers over pipes and over HTTP.
 pub(crate) const PIPES: usize = 3;
 const WEB: usize = 3;
-/// How many ways there are to hostile servers.
+/// The number of transports to hostile servers.
 pub(crate) const WAYS: f64 = 2.0;
-/// Nothing that the client does may take longer than this, all limits and
-/// waits included.
+/// The maximum duration of anything the client does, including all limits and
+/// delays.
 const AT_MOST: Duration = Duration::from_secs(40);
 
-/// Talks to hostile servers for so many seconds.
+/// Connects to hostile servers for this many seconds.
 pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     let mut chance = Chance::new(seed());
     let (times, tally) = (Times::default(), Tally::default());
@@ -76,7 +76,7 @@ async fn over_http(port: u16, tally: Tally) {
     }
 }
 
-/// Talks to one server as hosts do. Whatever it does, this must end.
+/// Uses one server as hosts do. Whatever it does, this must end.
 async fn visit(way: &str, server: impl Transport, tally: &Tally) {
     match timeout(AT_MOST, talk(way, server, tally)).await {
         Ok(()) => {}
@@ -92,14 +92,14 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
             return;
         }
     };
-    // Listens, and never takes anything.
+    // Subscribes, and never receives anything.
     let unheard = client.notifications();
     let cache = Cache::default();
     let cached = cache.wrap(client.clone());
     let list = cached.tools().await;
     let list = list.map(drop).map_err(|error| error.reason());
     tally.count(&format!("{way}: list: {list:?}"));
-    // Progress that nobody takes, until the server is left.
+    // Progress that is never received, until the server is closed.
     let mut unread = Vec::new();
     for _ in 0..3 {
         let (notes, heard) = progress_channel();
@@ -112,7 +112,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
     drop((unheard, unread));
 }
 
-/// Small limits, so that the run sees many ends of each kind.
+/// Small limits, so the run covers many failures of each kind.
 fn impatient(tally: &Tally) -> ClientBuilder {
     let second = Duration::from_secs(1);
     let timeouts = Timeouts {

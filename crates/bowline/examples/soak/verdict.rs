@@ -1,36 +1,39 @@
-//! What a run must keep to, in numbers.
+//! The limits a run must stay within.
 //!
-//! The tests of the crate read this file too, so it uses nothing of the others.
+//! The tests of the crate also include this file, so it uses nothing of the
+//! others.
 
 use std::time::Duration;
 
-/// How many times as long as alone an honest call may take, by the median.
+/// The maximum ratio of the median latency of honest calls to that without
+/// attack.
 const MAX_SLOWDOWN: f64 = 2.0;
-/// By which part of itself memory may grow from the first quarter to the last,
-/// and by how many KiB beside that. An allocator does not give back all at
-/// once; what leaks in every visit comes to much more.
+/// The maximum growth of memory from the first quarter to the last, relative,
+/// plus a number of KiB. An allocator does not return everything at once; a
+/// leak in every visit adds up to much more.
 const MAX_GROWTH: f64 = 0.125;
 const MAX_GROWTH_KIB: u64 = 4096;
-/// The part of a run, one in so many, in which tables and pools are filled.
+/// The warm-up is one in this many parts of a run, in which tables and pools
+/// fill.
 const WARM_UP: usize = 8;
 
-/// What was measured in a run.
+/// The measurements of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// The memory of the process under test, in KiB, at equal intervals;
-    /// `None` where there was no such process any more.
+    /// The memory of the process under test in KiB, at equal intervals; `None`
+    /// once the process has exited.
     pub(crate) memory: Vec<Option<u64>>,
-    /// The medians of honest calls, alone and amid the others.
+    /// The median latencies of honest calls, alone and during the attack.
     pub(crate) usual: Duration,
     pub(crate) amid: Duration,
-    /// How many honest calls there were amid the others.
+    /// The number of honest calls during the attack.
     pub(crate) honest_calls: usize,
-    /// What must never happen, and did.
+    /// The events that must never happen, but did.
     pub(crate) broken: Vec<String>,
 }
 
 impl Measured {
-    /// What is wrong; nothing, where the run was passed.
+    /// Returns the violations; empty if the run passed.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = self.broken.clone();
         faults.extend(memory_fault(&self.memory));
@@ -53,7 +56,7 @@ impl Measured {
     }
 }
 
-/// What is wrong with the memory of the process under test.
+/// Returns a violation by the memory of the process under test, if any.
 pub(crate) fn memory_fault(readings: &[Option<u64>]) -> Option<String> {
     let Some(readings) = readings.iter().copied().collect::<Option<Vec<u64>>>() else {
         return Some("the process under test has died".to_owned());
@@ -70,7 +73,7 @@ pub(crate) fn memory_fault(readings: &[Option<u64>]) -> Option<String> {
     })
 }
 
-/// The peaks of the first and the last quarter of what comes after the warm-up.
+/// Returns the peaks of the first and the last quarter after the warm-up.
 pub(crate) fn quarter_peaks(readings: &[u64]) -> Option<(u64, u64)> {
     let settled = &readings[readings.len() / WARM_UP..];
     let quarter = settled.len() / 4;

@@ -1,5 +1,4 @@
-//! The business itself, which knows nothing of the protocol: flights that one
-//! can look for, and bookings.
+//! The business logic, independent of the protocol: flights and bookings.
 
 use std::{
     collections::BTreeMap,
@@ -10,18 +9,18 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A flight on some day.
+/// A flight on a date.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Flight {
     /// Its number.
     pub(crate) id: String,
-    /// Where it goes to.
+    /// Its destination.
     pub(crate) destination: String,
-    /// The day, as 2027-05-01.
+    /// The date, as 2027-05-01.
     pub(crate) date: String,
-    /// When it leaves.
+    /// The departure time.
     pub(crate) departs: String,
-    /// What it costs, in euros.
+    /// The price in euros.
     pub(crate) price: u32,
 }
 
@@ -33,25 +32,25 @@ impl fmt::Display for Flight {
     }
 }
 
-/// An airline that the agency asks for flights.
+/// An airline that the agency queries for flights.
 pub(crate) struct Airline {
     pub(crate) name: &'static str,
     departs: &'static str,
-    /// What it takes beyond the price of the route.
+    /// Its fee on top of the price of the route.
     fee: u32,
 }
 
-/// All of them.
+/// All airlines.
 pub(crate) const AIRLINES: [Airline; 3] = [
     airline("Gull", "06:40", 0),
     airline("Heron", "12:15", 35),
     airline("Swift", "19:30", 20),
 ];
 
-/// Where they fly to, and what that costs, in euros.
+/// The destinations and their prices in euros.
 const ROUTES: [(&str, u32); 3] = [("Lisbon", 120), ("Oslo", 150), ("Tokyo", 790)];
 
-/// The names of all destinations.
+/// Returns the names of all destinations.
 pub(crate) fn destinations() -> String {
     ROUTES.map(|(place, _)| place).join(", ")
 }
@@ -61,7 +60,7 @@ const fn airline(name: &'static str, departs: &'static str, fee: u32) -> Airline
 }
 
 impl Airline {
-    /// The flight to a place on a day, if there is one.
+    /// Returns the flight to a destination on a date, if there is one.
     pub(crate) fn search(&self, place: &str, date: &str) -> Option<Flight> {
         let wanted = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
         let (number, (place, price)) = (1..).zip(ROUTES).find(wanted)?;
@@ -75,15 +74,15 @@ impl Airline {
     }
 }
 
-/// The agency's books. A copy is the same agency.
+/// The bookings of the agency. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agency {
-    /// By number, which is never used again: what is cancelled stays as nothing.
+    /// By number, which is never reused: a cancelled booking stays as `None`.
     bookings: Arc<Mutex<BTreeMap<u32, Option<Flight>>>>,
 }
 
 impl Agency {
-    /// Books a flight. Gives the number of the booking.
+    /// Books a flight and returns the number of the booking.
     pub(crate) fn book(&self, flight: Flight) -> u32 {
         let mut bookings = self.bookings();
         let number = bookings.keys().next_back().map_or(1001, |last| last + 1);
@@ -91,12 +90,12 @@ impl Agency {
         number
     }
 
-    /// What is booked under a number.
+    /// Returns the flight booked under a number.
     pub(crate) fn booking(&self, number: u32) -> Option<Flight> {
         self.bookings().get(&number).cloned().flatten()
     }
 
-    /// Gives a seat back. Says whether there was one.
+    /// Cancels a booking. Returns whether it existed.
     pub(crate) fn cancel(&self, number: u32) -> bool {
         let mut bookings = self.bookings();
         bookings.get_mut(&number).and_then(Option::take).is_some()

@@ -1,24 +1,25 @@
 //! A travel agency, over standard input and output or over HTTP.
 //!
-//! Its tools talk back: booking a flight asks the traveller which one, asks
-//! the client's model to sum it up, and asks the traveller to confirm. The
-//! same code serves every revision of the protocol, on every wire. `agency.rs`
-//! is the business, `tools.rs` is what the protocol makes of it.
+//! Its tools are conversations: booking a flight asks the traveller to choose
+//! one, asks the client's model for a summary, and asks the traveller to
+//! confirm. The same code serves every revision of the protocol over every
+//! transport. `agency.rs` is the business logic, `tools.rs` exposes it as
+//! tools.
 //!
 //! ```sh
 //! cargo run -p bowline --features macros --example travel
 //! ```
 //!
-//! It reads and writes one message a line, until its input ends. A client that
-//! starts it sees more or less of it, by what it can do: the one in
-//! `list_tools.rs` cannot ask anybody, and is only offered to search.
+//! It reads and writes one message per line, until its input ends. The tools a
+//! client sees depend on its capabilities: the one in `list_tools.rs` cannot
+//! answer questions, and only sees the search.
 //!
 //! ```sh
 //! cargo run -p bowline --example list_tools -- target/debug/examples/travel
 //! ```
 //!
-//! With `--http` and perhaps an address it serves there, on any free port
-//! unless told, until it is ended. It prints where.
+//! With `--http` and an optional address it serves over HTTP, on any free port
+//! by default, until it is stopped. It prints the URL.
 //!
 //! ```sh
 //! cargo run -p bowline --features macros,http-server --example travel -- --http 127.0.0.1:8000
@@ -39,7 +40,7 @@ async fn main() -> io::Result<()> {
     match arguments.next().as_deref() {
         None => server.serve_stdio().await,
         Some("--http") => serve_http(server, arguments.next()).await,
-        Some(other) => Err(io::Error::other(format!("no such argument: {other}"))),
+        Some(other) => Err(io::Error::other(format!("unknown argument {other}"))),
     }
 }
 
@@ -53,8 +54,8 @@ async fn serve_http(server: Server<agency::Agency>, address: Option<String>) -> 
     let service = server.build().map_err(io::Error::other)?;
     let http = service.http(HttpOptions::default());
     http.bind_and_serve(address, |bound| {
-        // The service looks at no path: this is only where clients expect it.
-        // Whoever does not read it can still connect.
+        // The service ignores the path; this is where clients expect it. If the
+        // line cannot be printed, clients can still connect.
         let _ = writeln!(io::stdout(), "http://{bound}/mcp");
     })
     .await
@@ -62,5 +63,5 @@ async fn serve_http(server: Server<agency::Agency>, address: Option<String>) -> 
 
 #[cfg(not(feature = "http-server"))]
 async fn serve_http(_: Server<agency::Agency>, _: Option<String>) -> io::Result<()> {
-    Err(io::Error::other("built without the feature http-server"))
+    Err(io::Error::other("built without the `http-server` feature"))
 }

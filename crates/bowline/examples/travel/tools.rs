@@ -1,4 +1,4 @@
-//! What the agency offers, and how it talks with those who ask.
+//! The tools of the agency and their conversations.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agency::{AIRLINES, Agency, Flight, destinations};
 
-/// All that the agency offers.
+/// Adds all tools of the agency.
 pub(crate) fn offer(server: Server, agency: Agency) -> Server<Agency> {
     server
         .title("Bowline Travel")
@@ -40,8 +40,8 @@ struct Found {
     flights: Vec<Flight>,
 }
 
-// A tool is an async function. Its comment is what models read, and its types
-// are what clients are told of what goes in and comes out.
+// A tool is an async function. Its doc comment is the description that models
+// read, and its types define the input and output schemas.
 
 /// Finds flights to a destination on a day
 #[tool(title = "Search flights", read_only)]
@@ -50,7 +50,7 @@ async fn search_flights(#[input] trip: Trip, cx: ServerContext<Agency>) -> Resul
     Ok(Json(Found { flights }))
 }
 
-/// Asks one airline after the other, and says how far it is.
+/// Queries one airline after the other, and reports progress.
 fn search(trip: &Trip, cx: &ServerContext<Agency>) -> Vec<Flight> {
     let mut flights = Vec::new();
     for (airline, asked) in AIRLINES.iter().zip(1..) {
@@ -61,7 +61,7 @@ fn search(trip: &Trip, cx: &ServerContext<Agency>) -> Vec<Flight> {
     flights
 }
 
-/// What the traveller is asked: a flat form, which the server checks.
+/// The form for the traveller: flat, and validated by the server.
 #[derive(Elicit)]
 #[elicit(key = "choice")]
 struct Choice {
@@ -94,14 +94,14 @@ impl fmt::Display for Seat {
     }
 }
 
-// A tool in three phases. The first and the last happen once, though the
-// protocol may make the conversation between them begin again.
+// A tool in three phases. The first and the last run once, even if the
+// conversation between them is replayed.
 fn book_flight() -> Tool<Agency> {
     Tool::new("book_flight")
         .title("Book a flight")
         .description("Books a flight, with the traveller's choice and confirmation")
         .input::<Trip>()
-        // Clients that cannot ask a user and a model do not see this tool.
+        // Clients without elicitation and sampling do not see this tool.
         .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Choice>()
         .handoff()
@@ -110,13 +110,13 @@ fn book_flight() -> Tool<Agency> {
         .after(book)
 }
 
-/// Before anybody is asked.
+/// Runs before any question.
 async fn find(trip: Trip, cx: ServerContext<Agency>) -> Result<Vec<Flight>> {
     let flights = search(&trip, &cx);
     if flights.is_empty() {
-        // The model reads this, and can do better.
+        // The model reads this, and can correct its call.
         let (place, places) = (trip.destination, destinations());
-        let why = format!("nobody flies to {place}; there are flights to {places}");
+        let why = format!("no flights to {place}; available destinations: {places}");
         return Err(Error::failed(why));
     }
     Ok(flights)
@@ -126,20 +126,20 @@ async fn find(trip: Trip, cx: ServerContext<Agency>) -> Result<Vec<Flight>> {
 async fn choose(flights: Vec<Flight>, cx: Conversation<Agency>) -> Result<(Flight, Seat)> {
     let list: Vec<_> = flights.iter().map(Flight::to_string).collect();
     let question = format!("{} flights. Which one?\n{}", list.len(), list.join("\n"));
-    // Who answers what the form does not allow is asked once more.
+    // An invalid answer is asked for once more.
     let choice = cx.elicit::<Choice>(question).retry(2, OnDecline::Error);
     let Choice { flight, seat } = choice.await?.accepted()?;
     let chosen = flights.into_iter().find(|found| found.id == flight);
-    let chosen = chosen.ok_or_else(|| Error::failed(format!("there is no flight {flight}")))?;
+    let chosen = chosen.ok_or_else(|| Error::failed(format!("flight {flight} not found")))?;
 
     let wish = format!("Sum up in one sentence: {chosen}, seat: {seat}");
     let summary = cx.sample(wish).max_tokens(100).await?;
-    // Whoever says no, or goes away, ends the call here.
+    // If the traveller declines or cancels, the call ends here.
     cx.confirm(format!("{summary}\n\nBook it?")).await?;
     Ok((chosen, seat))
 }
 
-/// When all is said.
+/// Runs after the conversation.
 async fn book(
     _: Vec<Flight>,
     (flight, seat): (Flight, Seat),
@@ -158,15 +158,15 @@ async fn cancel_booking(
     number: u32,
     cx: Conversation<Agency>,
 ) -> Result<String> {
-    // While the traveller thinks, the world goes on. What is done in a step is
-    // done once, and its result remembered.
+    // Time passes while the traveller decides. A step runs once, and its result
+    // is stored.
     let find = async { Ok(cx.state().booking(number)) };
     let flight = cx.step("find", find).await?;
-    let flight = flight.ok_or_else(|| Error::failed(format!("there is no booking {number}")))?;
+    let flight = flight.ok_or_else(|| Error::failed(format!("booking {number} not found")))?;
     cx.confirm(format!("Cancel {flight}?")).await?;
     let cancel = async { Ok(cx.state().cancel(number)) };
     if !cx.step("cancel", cancel).await? {
-        return Err(Error::failed("somebody else has just cancelled it"));
+        return Err(Error::failed("the booking was already cancelled"));
     }
     cx.log(LogLevel::Info, &format!("booking {number} is cancelled"));
     Ok(format!("Booking {number} is cancelled."))

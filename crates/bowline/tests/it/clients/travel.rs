@@ -274,7 +274,7 @@ async fn a_flight_is_booked_and_cancelled() -> Checked {
         ]),
     );
     let story = play(&WAYS, &scenario).await?;
-    let gone = failed("Error: there is no booking 1001");
+    let gone = failed("Error: booking 1001 not found");
     assert_eq!(
         story.done,
         [booked(1001), said("Booking 1001 is cancelled."), gone]
@@ -392,8 +392,8 @@ async fn what_does_not_fit_is_said() -> Checked {
         failed("Error: InvalidAnswer: seat: this is not one of the choices"),
         booked(1002),
         failed("Error: InvalidAnswer: confirmed: expected a boolean, not a string"),
-        failed("Error: there is no flight Stork-1"),
-        failed("Error: nobody flies to Atlantis; there are flights to Lisbon, Oslo, Tokyo"),
+        failed("Error: flight Stork-1 not found"),
+        failed("Error: no flights to Atlantis; available destinations: Lisbon, Oslo, Tokyo"),
         failed(
             "Invalid arguments\n\
              - at /date: \"tomorrow\" does not match \"^\\d{4}-\\d{2}-\\d{2}$\"",
@@ -443,7 +443,7 @@ async fn tools_are_kept_from_clients_that_cannot_talk() -> Checked {
                 capabilities.get("elicitation").is_none()
             );
             let expected = match capabilities.get("elicitation") {
-                Some(_) => failed("Error: there is no booking 1001"),
+                Some(_) => failed("Error: booking 1001 not found"),
                 None => {
                     let data = json!({"requiredCapabilities": {"elicitation": {"form": {}}}});
                     let message = "The request requires the client capability elicitation.form";
