@@ -1,4 +1,4 @@
-//! What can be typed.
+//! Command-line arguments and global options.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -32,25 +32,25 @@ pub(crate) struct Cli {
     pub(crate) command: Commands,
 }
 
-/// Options that every verb takes.
+/// Options that every command accepts.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Globals {
-    /// Print results as JSON: one document, as the server gave it
+    /// Print results as JSON: one document, exactly as the server sent it
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Give up after this long, for example 5, 2.5 or 500ms
+    /// Time limit, for example 5, 2.5 or 500ms
     ///
-    /// This is the time for the whole command, whatever it does: connecting,
-    /// reading lists page by page, calling. The time in which you, or the
-    /// command that answers for a model, think about a question does not
-    /// count. Servers get a quarter of a second more to end. `watch` and
-    /// `log-level` go on: there it is the time for connecting, and for each
-    /// request. Without it, each request may take 30 seconds.
+    /// The limit applies to the whole command: connecting, reading lists page
+    /// by page, calling. Time spent waiting for your answers, or for the
+    /// command that answers for a model, does not count. Servers get another
+    /// 250 ms to shut down. For `watch` and `log-level`, which keep running, it
+    /// limits connecting and each request. Without it, each request may take 30
+    /// seconds.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
-    /// The largest message to take from a server, for example 64MiB
-    /// [default: 16MiB]
+    /// Maximum size of a message from a server, for example 64MiB [default:
+    /// 16MiB]
     #[arg(
         long,
         global = true,
@@ -60,28 +60,29 @@ pub(crate) struct Globals {
         hide_short_help = true
     )]
     pub(crate) max_frame: Option<usize>,
-    /// Read servers from this file, and from no other
+    /// Read servers from this file only
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Use servers that a project's files name, without asking
+    /// Use servers from project files without asking
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) trust_project: bool,
-    /// Send a header to a server that is reached over HTTP; may be repeated
+    /// Send an HTTP header to the server; may be repeated
     #[arg(long, global = true, value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
-    /// Send credentials over plain http to another machine, where others may read them
+    /// Send credentials to other hosts over plain http, where they can be
+    /// intercepted
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) allow_plain_http: bool,
-    /// Speak only this revision of the protocol
+    /// Use only this protocol revision
     #[arg(long, global = true, value_name = "REVISION", value_parser = parse_revision)]
     pub(crate) protocol: Option<Revision>,
-    /// Print every message that is sent or received to standard error
+    /// Print every message sent or received to standard error
     #[arg(long, global = true)]
     pub(crate) trace: bool,
-    /// Write every message that is sent or received to a new file
+    /// Write every message sent or received to a new file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Sign in by copying addresses, where no browser can be opened
+    /// Sign in by copying URLs instead of opening a browser
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_browser: bool,
     /// When to use colours
@@ -89,22 +90,22 @@ pub(crate) struct Globals {
     pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) interaction: InteractionArgs,
-    /// Who sees what is sent and received.
+    /// Observers of the messages sent and received.
     #[arg(skip)]
     pub(crate) traffic: Traffic,
-    /// Where the person is signed in.
+    /// The user's sign-ins.
     #[arg(skip)]
     pub(crate) accounts: Accounts,
-    /// How long the command has taken.
+    /// Measures the time the command has taken.
     #[arg(skip)]
     pub(crate) clock: CommandClock,
-    /// What may be used of what projects bring.
+    /// The project servers that may be used in this run.
     #[arg(skip)]
     pub(crate) trusted: RunTrust,
 }
 
 impl Globals {
-    /// Reads the files of answers that were named.
+    /// Reads the answer files named on the command line.
     pub(crate) fn read_answers(&mut self) -> Result<(), Failure> {
         let remaining = self
             .timeout
@@ -128,7 +129,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Whether to use colours where it is shown by a terminal, or is not.
+    /// Returns whether to use colours, given whether the output is a terminal.
     pub(crate) fn is_enabled(self, terminal: bool) -> bool {
         match self {
             Self::Always => true,
@@ -142,7 +143,7 @@ impl Color {
     }
 }
 
-/// Reads a time: seconds, unless a unit says otherwise.
+/// Parses a duration: seconds, unless a unit is given.
 pub(crate) fn parse_duration(input: &str) -> Result<Duration, String> {
     let (number, scale) = match input {
         _ if input.ends_with("ms") => (input.trim_end_matches("ms"), 0.001),
@@ -153,24 +154,27 @@ pub(crate) fn parse_duration(input: &str) -> Result<Duration, String> {
     let number: f64 = number
         .trim()
         .parse()
-        .map_err(|_| "a number of seconds is expected, such as 5, 2.5 or 500ms".to_owned())?;
+        .map_err(|_| "expected a number of seconds, such as 5, 2.5 or 500ms".to_owned())?;
     let duration = Duration::try_from_secs_f64(number * scale);
     duration
         .ok()
         .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "more than nothing is expected".to_owned())
+        .ok_or_else(|| "must be greater than zero".to_owned())
 }
 
-/// Reads a number of bytes, which may have a unit: `64MiB`, `2 GB`, `5000`.
+/// Parses a number of bytes with an optional unit: `64MiB`, `2 GB`, `5000`.
 pub(crate) fn parse_size(input: &str) -> Result<usize, String> {
     bowline::config::parse_size(input)
         .and_then(|bytes| usize::try_from(bytes).ok())
-        .ok_or_else(|| "a number of bytes is expected, such as 64MiB or 5000000".to_owned())
+        .ok_or_else(|| "expected a number of bytes, such as 64MiB or 5000000".to_owned())
 }
 
 fn parse_revision(input: &str) -> Result<Revision, String> {
     Revision::parse(input).ok_or_else(|| {
         let known = Revision::ALL.map(Revision::as_str);
-        format!("the known revisions are {}", known.join(", "))
+        format!(
+            "unknown revision; supported revisions: {}",
+            known.join(", ")
+        )
     })
 }

@@ -1,4 +1,4 @@
-//! What every verb has at hand: the options that all share, and the output.
+//! The context passed to every command: global options and the output.
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
@@ -11,17 +11,17 @@ use crate::{
     target,
 };
 
-/// How much longer than its time a command may take, so that what has a limit
-/// of its own can say how it ended.
+/// How far a command may exceed its timeout, so operations with their own limit
+/// can report how they ended.
 const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
 
-/// What every verb has at hand.
+/// The context passed to every command.
 pub(crate) struct Context {
     pub(crate) globals: Globals,
     pub(crate) output: Output,
-    /// Where the questions of servers are answered.
+    /// Answers questions from servers.
     pub(crate) responder: Arc<Responder>,
-    /// What has to end before the command does.
+    /// Tracks what must end before the command does.
     pub(crate) shutdown: Shutdown,
 }
 
@@ -37,8 +37,7 @@ impl Context {
         }
     }
 
-    /// The same with other options. What has to end before the command does is
-    /// still waited for.
+    /// Returns a context with other options. It shares the shutdown tracker.
     pub(crate) fn with_globals(&self, globals: Globals) -> Self {
         Self {
             shutdown: self.shutdown.clone(),
@@ -46,18 +45,18 @@ impl Context {
         }
     }
 
-    /// Whether programs read the results, rather than people.
+    /// Returns whether results are printed as JSON.
     pub(crate) fn json(&self) -> bool {
         self.globals.json
     }
 
-    /// How long the command may take, if that was said.
+    /// Returns the command's timeout, if one was given.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.globals.timeout
     }
 
-    /// Does something until it is done, or the time of the command is over,
-    /// which is then the failure.
+    /// Runs a future until it completes or the command's timeout expires, which
+    /// is a failure.
     pub(crate) async fn with_timeout<T>(
         &self,
         work: impl Future<Output = T>,
@@ -75,14 +74,14 @@ impl Context {
         }
     }
 
-    /// How much of the command's time is left, if that has an end. A call that
-    /// is given this much ends by itself, and in good order.
+    /// Returns how much of the command's time is left, if it is limited. A call
+    /// with this timeout ends by itself, and cleanly.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         let remaining = self.timeout()?.saturating_sub(self.globals.clock.elapsed());
         Some(remaining.max(Duration::from_millis(1)))
     }
 
-    /// Says on standard error what went wrong, and gives the exit code.
+    /// Prints a failure to standard error and returns the exit code.
     pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
         if failure.kind != FailureKind::BrokenPipe {
             self.output.print_failure(failure);

@@ -1,8 +1,8 @@
-//! Where the command keeps things between runs.
+//! Directories in which the command keeps files between runs.
 
 use std::{env, path::PathBuf};
 
-/// Where it keeps what it would rather not lose: calls that wait, keys, tokens.
+/// Returns the directory for persistent state: suspended calls, keys, tokens.
 pub(crate) fn state_dir() -> Option<PathBuf> {
     let base = if cfg!(windows) {
         env_dir("LOCALAPPDATA")?
@@ -15,8 +15,8 @@ pub(crate) fn state_dir() -> Option<PathBuf> {
     Some(base.join("bowline"))
 }
 
-/// A folder that the environment names. One that is not absolute would be
-/// another one in every folder, and does not count.
+/// Returns a directory named by the environment. Relative paths are ignored:
+/// they would depend on the current directory.
 fn env_dir(name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(env::var_os(name)?);
     folder.is_absolute().then_some(folder)

@@ -1,4 +1,4 @@
-//! What went wrong, what to do about it, and the exit code that says so.
+//! Failures: what went wrong, hints, and the exit code.
 
 use std::{fmt, io, process::ExitCode};
 
@@ -9,47 +9,47 @@ use bowline::{
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// What to do where credentials are not sent because others could read them.
+/// Hint for credentials withheld because others could intercept them.
 pub(crate) const PLAIN_HTTP_HINT: &str =
-    "--allow-plain-http sends them all the same, for this command only";
+    "use --allow-plain-http to send them anyway, for this command only";
 
-/// Why a command did not do what it was told to.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     /// What happened, in one sentence without a full stop.
     pub(crate) message: String,
-    /// What could be done about it, a line each.
+    /// What the user can do about it, one line each.
     pub(crate) hints: Vec<String>,
 }
 
-/// The kinds of failure that a script can tell apart, by exit code.
+/// The kinds of failure a script can tell apart by exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// The command line, or a file that it names, is wrong.
+    /// The command line, or a file named on it, is invalid.
     Usage,
-    /// The server wants to know who is asking, or does not let them in.
+    /// The server requires authorization or refused it.
     Authorization,
-    /// The server cannot be reached, or went away.
+    /// The server cannot be reached, or the connection was lost.
     Unreachable,
-    /// The tool, or the server, said that it did not work.
+    /// The tool or the server reported an error.
     Failed,
-    /// It took too long.
+    /// The timeout expired.
     Timeout,
     /// The user pressed Ctrl-C.
     Interrupted,
-    /// The system, or another program, ended it.
+    /// The process received SIGTERM.
     Terminated,
-    /// Whoever read our output has stopped reading. Nothing is said.
+    /// The reader of our output closed it. Nothing is printed.
     BrokenPipe,
 }
 
 impl FailureKind {
-    /// What it is when a connection falls, or does not come up.
+    /// Returns the kind for a connection that failed or could not be opened.
     pub(crate) fn from_cause(cause: &ConnectionError) -> Self {
         match cause.kind() {
-            // Who is refused with 403 and a challenge is unauthorized, too; 403
-            // alone says that the request is not wanted, whoever makes it.
+            // A 403 with a challenge is reported as unauthorized. A plain 403
+            // refuses the request regardless of who makes it.
             ConnectionErrorKind::Unauthorized(_)
             | ConnectionErrorKind::Status { status: 401, .. } => Self::Authorization,
             ConnectionErrorKind::OpeningTimeout(_) => Self::Timeout,
@@ -65,9 +65,9 @@ impl FailureKind {
             Self::Failed => 5,
             Self::Timeout => 124,
             Self::Interrupted => 130,
-            // What a shell reports of a program that SIGPIPE has ended.
+            // What a shell reports for a program ended by SIGPIPE.
             Self::BrokenPipe => 141,
-            // And of one that SIGTERM has ended.
+            // And for one ended by SIGTERM.
             Self::Terminated => 143,
         }
     }
@@ -82,18 +82,18 @@ impl Failure {
         }
     }
 
-    /// The command line is wrong.
+    /// Returns a usage failure.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
     }
 
-    /// The tool or the server said no.
+    /// Returns the failure of a tool or a server.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Failed, message)
     }
 
-    /// Whether the command was ended from outside, so that nothing more is to
-    /// be done.
+    /// Returns whether the command was ended from outside, so nothing more
+    /// should be done.
     pub(crate) fn is_external(&self) -> bool {
         matches!(
             self.kind,
@@ -101,13 +101,13 @@ impl Failure {
         )
     }
 
-    /// Adds a line about what could be done.
+    /// Adds a line of advice.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Says which server, or what, it is about.
+    /// Prefixes the message with the server, or whatever it is about.
     pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
         self.message = format!("{prefix}: {}", self.message);
         self
@@ -134,8 +134,8 @@ impl From<Error> for Failure {
             || error.connection_error().is_some_and(is_oversized)
         {
             return failure.hint(
-                "raise the limit with --max-frame, for example --max-frame 64MiB, \
-                 or with `max_frame` in its entry",
+                "raise the limit with --max-frame, for example --max-frame 64MiB, or with \
+                 `max_frame` in the server's entry",
             );
         }
         let is_plain_http = |cause: &ConnectionError| match cause.kind() {
@@ -146,7 +146,7 @@ impl From<Error> for Failure {
             return failure.hint(PLAIN_HTTP_HINT);
         }
         match failure.kind {
-            FailureKind::Timeout => failure.hint("give it more time with --timeout SECONDS"),
+            FailureKind::Timeout => failure.hint("raise the limit with --timeout SECONDS"),
             FailureKind::Authorization => {
                 failure.hint("send a token with --header 'Authorization: Bearer …'")
             }
@@ -194,17 +194,17 @@ impl From<RegistryError> for Failure {
     }
 }
 
-/// Says what is wrong with a command line, or shows the help that was asked
-/// for.
+/// Prints what is wrong with the command line, or the requested help.
 pub(crate) fn report_usage(mut error: clap::Error) -> ExitCode {
-    // The advice to put what is unknown after `--`: here a command stands there.
+    // clap suggests putting unknown arguments after `--`, but here a command
+    // follows it.
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
     {
         tips.retain(|tip| !tip.to_string().contains("as a value"));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
-    // If nobody reads it, there is nobody to tell.
+    // Nothing can be done if standard error is closed.
     let _ = error.print();
     if error.use_stderr() {
         FailureKind::Usage.code().into()
@@ -217,7 +217,7 @@ pub(crate) fn report_usage(mut error: clap::Error) -> ExitCode {
 mod tests {
     use super::*;
 
-    /// Every kind. The match is there so that none is forgotten.
+    /// Returns every kind. The match makes the compiler catch a missing one.
     fn kinds() -> Vec<FailureKind> {
         use FailureKind as K;
         let next = |kind: &K| match kind {

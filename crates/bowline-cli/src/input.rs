@@ -1,7 +1,7 @@
-//! Files that the command line names, read within limits.
+//! Reading files named on the command line, within limits.
 //!
-//! What is behind a name may have no end, as `/dev/zero`, or no beginning, as a
-//! pipe that nobody writes to. A command must end all the same.
+//! A path may be endless, such as `/dev/zero`, or never deliver anything, such
+//! as a pipe without a writer. The command must end anyway.
 
 use std::{
     fs::{self, File},
@@ -13,12 +13,11 @@ use std::{
 
 use crate::{failure::Failure, target};
 
-/// How much is read of one file, or of standard input.
+/// Maximum number of bytes read from a file or standard input.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Reads a file as text, or standard input, which is called `-`. What is
-/// neither a file nor a pipe is refused. A pipe must end before the time is over,
-/// if that has an end.
+/// Reads a file, or standard input for `-`, as UTF-8. Anything but a file or a
+/// pipe is refused. A pipe must end before the timeout, if there is one.
 pub(crate) fn read(path: &str, timeout: Option<Duration>) -> Result<String, Failure> {
     let name = path.to_owned();
     let bytes = with_timeout(timeout, move || match &*name {
@@ -27,10 +26,10 @@ pub(crate) fn read(path: &str, timeout: Option<Duration>) -> Result<String, Fail
     });
     let bytes = bytes.map_err(|why| to_failure(path, timeout, &why))?;
     String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(format!("{} is not text", display_name(path))))
+        .map_err(|_| Failure::usage(format!("{} is not valid UTF-8", display_name(path))))
 }
 
-/// Why something was not read.
+/// Why a file was not read.
 enum ReadError {
     Io(io::Error),
     NotAFile,
@@ -45,7 +44,7 @@ impl From<io::Error> for ReadError {
 }
 
 fn open(path: &str) -> Result<File, ReadError> {
-    // Before it is opened: to open a device may do something.
+    // Checked before opening, because opening a device may have side effects.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() && !is_pipe(&metadata) {
         return Err(ReadError::NotAFile);
@@ -72,8 +71,8 @@ fn read_limited(reader: impl Read) -> Result<Vec<u8>, ReadError> {
     }
 }
 
-/// Reads on a thread of its own, which is left behind if it takes too long: a
-/// pipe that nobody writes to cannot be given up in another way.
+/// Reads on a separate thread, which is abandoned on timeout: a read from a
+/// pipe without a writer cannot be cancelled.
 fn with_timeout(
     timeout: Option<Duration>,
     read: impl FnOnce() -> Result<Vec<u8>, ReadError> + Send + 'static,
@@ -82,12 +81,14 @@ fn with_timeout(
         return read();
     };
     let (sender, receiver) = mpsc::channel();
-    // If nobody waits for it any more, it is not needed.
+    // The receiver is gone after a timeout.
     thread::spawn(move || drop(sender.send(read())));
     receiver.recv_timeout(timeout).unwrap_or_else(|why| {
         Err(match why {
             RecvTimeoutError::Timeout => ReadError::TimedOut,
-            RecvTimeoutError::Disconnected => io::Error::other("it was not read").into(),
+            RecvTimeoutError::Disconnected => {
+                io::Error::other("reader thread ended without a result").into()
+            }
         })
     })
 }
@@ -96,19 +97,17 @@ fn to_failure(path: &str, timeout: Option<Duration>, why: &ReadError) -> Failure
     let name = display_name(path);
     match why {
         ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            Failure::usage(format!("no file `{path}`"))
+            Failure::usage(format!("file `{path}` not found"))
         }
         ReadError::Io(error) => Failure::usage(format!("{name}: {error}")),
         ReadError::NotAFile => Failure::usage(format!("{name} is neither a file nor a pipe")),
         ReadError::TooLarge => {
             let max_mib = MAX_BYTES >> 20;
-            Failure::usage(format!(
-                "{name} has more than the {max_mib} MiB that are read"
-            ))
+            Failure::usage(format!("{name} exceeds the limit of {max_mib} MiB"))
         }
         ReadError::TimedOut => {
             let failure = target::timed_out(timeout.unwrap_or_default());
-            let message = format!("{name} did not end in time");
+            let message = format!("timed out reading {name}");
             Failure { message, ..failure }
         }
     }

@@ -1,17 +1,18 @@
 //! The `bowline` command: look at, call and debug MCP servers.
 //!
-//! - `args` is what can be typed, `verbs` what is done about it, one file each.
-//! - `target` finds the server that is meant, and connects to it.
-//! - `arguments` reads what is given to a tool, `signature` shows what it takes.
-//! - `talk` is the other direction: what servers ask of people and models.
-//! - `fleet` is many servers at once: how they are, and what they offer.
-//! - `output` is what people and programs read; `failure` what went wrong, and
-//!   the exit code. `departure` sees to it that no server is left behind.
-//! - `input` reads files that are named, `signals` hears what ends the command.
-//! - `sign_in` gets into servers that want to know who is asking.
-//! - `traffic` shows, records and replays what goes over the wire.
-//! - `demo` is a server that is always there; `doctor` finds out what is wrong
-//!   with one that is not.
+//! - `args` parses the command line; `commands` has one file per command.
+//! - `target` resolves the server and connects to it.
+//! - `arguments` parses tool arguments; `signature` shows what a tool takes.
+//! - `interaction` answers questions that servers ask users and models.
+//! - `fleet` works with many servers at once: their health and what they offer.
+//! - `output` prints for people and programs; `failure` holds errors and exit
+//!   codes; `shutdown` makes sure no server is left running.
+//! - `input` reads files named on the command line; `signals` waits for Ctrl-C
+//!   and SIGTERM; `dirs` locates the state directory.
+//! - `sign_in` handles authorization.
+//! - `traffic` shows, records and replays messages.
+//! - `demo` is the built-in server; `doctor` diagnoses servers that do not
+//!   work.
 
 mod args;
 mod arguments;
@@ -57,17 +58,17 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.report(&failure),
     };
-    // All was said; what is left is to end what was begun.
+    // Everything is printed; now stop the servers.
     runtime.block_on(context.shutdown.wait(context.time_left()));
-    // What still runs has nobody to report to.
+    // Tasks that are still running have nobody to report to.
     runtime.shutdown_background();
     code
 }
 
-/// One thread is enough for one command, and the quickest to start.
+/// Builds the runtime. A single thread is enough and the fastest to start.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::usage(format!("cannot start: {error}")))
+        .map_err(|error| Failure::usage(format!("cannot start the async runtime: {error}")))
 }

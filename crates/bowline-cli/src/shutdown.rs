@@ -1,4 +1,4 @@
-//! Leaving servers in good order before the command ends.
+//! Stopping servers cleanly before the command ends.
 
 use std::{
     mem,
@@ -11,16 +11,16 @@ use tokio::task::JoinSet;
 
 use crate::signals;
 
-/// How long servers may take to end, unless the command has less time. One that
-/// cleans up and ends when its input does takes milliseconds; one that waits for
-/// a signal gets it after two seconds, and a moment for its own cleaning up.
+/// How long servers may take to exit, unless the command has less time. A
+/// server that exits when its input closes takes milliseconds; one that waits
+/// for a signal gets it after two seconds, and then has a moment to clean up.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long they may take where the time of the command is over: enough to say
-/// goodbye to a server that listens.
+/// How long servers may take if the command's timeout has expired: enough to
+/// notify a server that is listening.
 const MIN_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Everything that was connected to: the command does not end before that has.
+/// Every open connection. The command does not end before they are closed.
 #[derive(Clone, Default)]
 pub(crate) struct Shutdown {
     clients: Arc<Mutex<Vec<Client>>>,
@@ -28,20 +28,20 @@ pub(crate) struct Shutdown {
 }
 
 impl Shutdown {
-    /// Sees to the end of this connection, too, however the command ends.
+    /// Closes this connection too, however the command ends.
     pub(crate) fn register(&self, client: &Client) {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         clients.push(client.clone());
     }
 
-    /// Where links without a client say what they still do.
+    /// Returns the tracker for links that have no client.
     pub(crate) fn links(&self) -> CloseTracker {
         self.links.clone()
     }
 
-    /// Stops what is still connected, and waits for the end of all servers, but
-    /// not for long, and hardly longer than the time that is `left` to the
-    /// command; and no longer than until the next Ctrl-C.
+    /// Stops all connections and waits until their servers have exited: for a
+    /// limited time, only slightly longer than `remaining`, and no longer than
+    /// until the next Ctrl-C.
     pub(crate) async fn wait(&self, remaining: Option<Duration>) {
         let timeout = clamped_timeout(remaining);
         let clients = {

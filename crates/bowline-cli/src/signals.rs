@@ -1,16 +1,16 @@
-//! What ends a command from outside: Ctrl-C, and what service managers send.
+//! Signals that end a command: Ctrl-C and SIGTERM.
 //!
-//! Both end it in the same good order: what is under way is cancelled, and
-//! servers are left, before the exit code says which it was.
+//! Both end it cleanly: calls in flight are cancelled and servers are stopped,
+//! then the exit code tells which signal it was.
 
 use crate::failure::{Failure, FailureKind};
 
-/// What was received.
+/// A signal that ends the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// The user pressed Ctrl-C.
     Interrupt,
-    /// The system, or another program, wants this one to end.
+    /// The system, or another program, asked this process to end.
     Terminate,
 }
 
@@ -18,12 +18,12 @@ impl From<Signal> for Failure {
     fn from(signal: Signal) -> Self {
         match signal {
             Signal::Interrupt => Self::new(FailureKind::Interrupted, "interrupted"),
-            Signal::Terminate => Self::new(FailureKind::Terminated, "told to end"),
+            Signal::Terminate => Self::new(FailureKind::Terminated, "terminated by a signal"),
         }
     }
 }
 
-/// Waits for the next of them.
+/// Waits for the next signal.
 pub(crate) async fn received() -> Signal {
     #[cfg(unix)]
     {
@@ -35,7 +35,7 @@ pub(crate) async fn received() -> Signal {
             };
         }
     }
-    // That it cannot be listened for is as good as its silence.
+    // If the signal cannot be listened for, it never arrives.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

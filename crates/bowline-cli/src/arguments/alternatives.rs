@@ -1,22 +1,22 @@
-//! The ways in which a schema can be met by an object: one for each alternative.
+//! The alternatives of a schema for an object.
 
 use crate::signature::{Budget, Kind, Schema};
 
-/// How many parts of a schema are looked at for alternatives.
+/// Maximum number of subschemas visited while collecting alternatives.
 const MAX_SUBSCHEMAS: usize = 1_000;
-/// How many alternatives are tried.
+/// Maximum number of alternatives tried.
 const MAX_ALTERNATIVES: usize = 256;
-/// How many alternatives are followed into each other.
+/// Maximum nesting of alternatives.
 const MAX_DEPTH: usize = 64;
 
-/// One way to meet a schema: all of its parts apply.
+/// One alternative: all of its schemas apply.
 #[derive(Clone, Debug)]
 pub(super) struct ObjectAlternative<'a> {
     pub(super) schemas: Vec<Schema<'a>>,
 }
 
 impl<'a> ObjectAlternative<'a> {
-    /// All ways in which an object may meet a schema; at least one.
+    /// Returns all alternatives for an object; at least one.
     pub(super) fn enumerate(schema: Schema<'a>) -> Vec<Self> {
         let mut found = Vec::new();
         let budget = Budget::new(MAX_SUBSCHEMAS);
@@ -28,7 +28,7 @@ impl<'a> ObjectAlternative<'a> {
         found
     }
 
-    /// What is said of a member, described or not.
+    /// Returns the schema of a member, declared or additional.
     pub(super) fn member_schema(&self, name: &str) -> Option<Schema<'a>> {
         let properties = self.schemas.iter().flat_map(|part| part.properties());
         let declared = properties.into_iter().find(|it| it.name == name);
@@ -47,7 +47,7 @@ fn collect_alternatives<'a>(
     found: &mut Vec<ObjectAlternative<'a>>,
 ) {
     let resolved = schema.resolved();
-    // Alternatives may lead back to themselves, which adds nothing.
+    // A recursive alternative adds nothing.
     let is_recursive = outer
         .iter()
         .any(|part| part.identity() == resolved.identity());
@@ -69,7 +69,7 @@ fn collect_alternatives<'a>(
     }
 }
 
-/// What is said of a property, in each alternative that has it.
+/// Returns the schema of a property in each alternative that declares it.
 pub(super) fn property_schemas<'a>(schema: Schema<'a>, name: &str) -> Vec<Schema<'a>> {
     let alternatives = ObjectAlternative::enumerate(schema).into_iter();
     let properties = alternatives
@@ -79,7 +79,7 @@ pub(super) fn property_schemas<'a>(schema: Schema<'a>, name: &str) -> Vec<Schema
     named.map(|property| property.schema).collect()
 }
 
-/// Whether an object may stand there.
+/// Returns whether the schema accepts an object.
 pub(super) fn accepts_members(schema: Schema<'_>) -> bool {
     let alternatives = ObjectAlternative::enumerate(schema);
     let mut parts = alternatives

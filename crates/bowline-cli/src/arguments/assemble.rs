@@ -1,9 +1,8 @@
-//! Putting together what was given: names make a tree, and the schema says what
-//! stands at its ends.
+//! Assembling arguments: dotted names build a tree, and the schema gives the
+//! types of its leaves.
 //!
-//! An object, such as `'{…}'` or `@file.json`, is laid below what is given by
-//! name. What is given by name counts, all of it: where there is no place for
-//! a second value, that is a problem.
+//! An object, such as `'{…}'` or `@file.json`, is the base for named values.
+//! Every named value counts: a second value where only one fits is a problem.
 
 use std::collections::HashSet;
 
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::signature::{Property, Schema};
 
-/// The arguments, and what could not be made of them.
+/// Assembles the arguments, and collects the problems.
 pub(super) fn assemble(
     words: Vec<ArgumentWord>,
     schema: Schema<'_>,
@@ -41,15 +40,15 @@ pub(super) fn assemble(
 
 struct Assembly<'a> {
     schema: Schema<'a>,
-    /// The order in which values without a name are taken.
+    /// The order in which positional values are assigned.
     positional: Vec<Property<'a>>,
-    /// How many values came without a name.
+    /// The number of positional values.
     positional_count: usize,
-    /// Whether one came with a name.
+    /// Whether there is a named value.
     has_named: bool,
-    /// What came as whole objects: the later wins.
+    /// Members of whole objects: later ones win.
     objects: Map<String, Value>,
-    /// What came one by one.
+    /// Named values.
     named_values: ValueTree,
     problems: Vec<ArgumentProblem>,
 }
@@ -64,7 +63,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// An object takes no value away that was given before it.
+    /// Adds an object. It must not override values given before it.
     fn add_object(&mut self, members: Map<String, Value>) {
         let duplicates = members
             .keys()
@@ -104,7 +103,7 @@ impl Assembly<'_> {
     }
 }
 
-/// Where a name leads: dots lead into objects, if the schema has such.
+/// Resolves a name to a path: dots lead into objects if the schema has them.
 fn resolve_path(name: &str, schema: Schema<'_>) -> Vec<String> {
     let mut path = Vec::new();
     let mut schemas = vec![schema];
@@ -114,7 +113,7 @@ fn resolve_path(name: &str, schema: Schema<'_>) -> Vec<String> {
             let found = schemas
                 .iter()
                 .flat_map(|schema| property_schemas(*schema, name));
-            // Many alternatives may say the same of it.
+            // Many alternatives may report the same problem.
             let mut seen = HashSet::new();
             found
                 .filter(|schema| seen.insert(schema.resolved().identity()))
@@ -240,31 +239,31 @@ mod tests {
 
     #[test]
     fn nothing_that_was_given_is_dropped() {
-        let duplicates = "`a` is given more than once, and takes one value: integer";
+        let duplicates = "`a` is given more than once but takes one value: integer";
         let cases: [(&str, &[&str], &str); 8] = [
             ("it", &["a=1", "b=2", "a=3"], duplicates),
             ("it", &["a=1", "a:=3"], duplicates),
             ("it(1)", &["a=2"], duplicates),
-            ("it", &["x=1", "x=y"], "`x`: integer is expected, not \"y\""),
+            ("it", &["x=1", "x=y"], "`x`: expected integer, found \"y\""),
             (
                 "it",
                 &["a=1", "{a: 2}"],
-                "`a` is given before an object that has it, too",
+                "`a` is given before an object that also contains it",
             ),
             (
                 "it",
                 &["point:={x: 1}", "point.x=2"],
-                "`point.x` is given more than once, and takes one value: number",
+                "`point.x` is given more than once but takes one value: number",
             ),
             (
                 "it",
                 &["point.x=1", "point=7"],
-                "`point`: { x?: number, label?: string } is expected, not \"7\"",
+                "`point`: expected { x?: number, label?: string }, found \"7\"",
             ),
             (
                 "it",
                 &["{a: 1, a: 2}"],
-                "the object: not JSON: `a` is there twice",
+                "the object: invalid JSON: duplicate member `a`",
             ),
         ];
         for (call, words, expected) in cases {
@@ -310,11 +309,11 @@ mod tests {
         ]);
         assert_eq!(
             assemble_words("it", &["pet.kind=cow"]),
-            Err("`pet.kind`: \"cat\" | \"dog\" is expected, not \"cow\"".to_owned())
+            Err("`pet.kind`: expected \"cat\" | \"dog\", found \"cow\"".to_owned())
         );
         assert_eq!(
             assemble_words("it", &["pet.kind=dog", "pet.age=old"]),
-            Err("`pet.age`: integer is expected, not \"old\"".to_owned())
+            Err("`pet.age`: expected integer, found \"old\"".to_owned())
         );
     }
 
@@ -339,15 +338,15 @@ mod tests {
             ),
             (
                 "it(one)",
-                Err("`a`: integer is expected, not \"one\"".to_owned()),
+                Err("`a`: expected integer, found \"one\"".to_owned()),
             ),
             (
                 "it(b: x, 1)",
-                Err("\"1\" needs a name, since it comes after an argument with one".to_owned()),
+                Err("\"1\" needs a name, because it follows a named argument".to_owned()),
             ),
             (
                 "it(1, 2, 3, {}, 5, 6, 7, 8, 9, 10, 11, 12, 13)",
-                Err("it takes 11 arguments at most".to_owned()),
+                Err("it takes at most 11 arguments".to_owned()),
             ),
         ];
         for (call, expected) in cases {
@@ -383,7 +382,7 @@ mod tests {
 
     #[test]
     fn alternatives_within_alternatives_are_not_tried_for_ever() {
-        // Forty ways at each of five levels.
+        // Forty alternatives at each of five levels.
         let variants: Vec<_> = (0..40)
             .map(|index| json!({"properties": {"a": {"$ref": "#/$defs/A"}, "kind": {"const": index}}}))
             .collect();

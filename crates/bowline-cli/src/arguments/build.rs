@@ -1,7 +1,7 @@
-//! Values from the parts that were given, by the schema.
+//! Building values from named parts, by the schema.
 //!
-//! Where the schema has alternatives, the parts are tried on each: what a text
-//! means may depend on what else is there.
+//! If the schema has alternatives, the parts are tried on each: how a string is
+//! interpreted may depend on the other parts.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::signature::{Budget, Detail, Schema, type_name};
 
-/// What was given for one place: values for it, and for what is within it.
+/// The values given for one path, and for paths below it.
 #[derive(Debug, Default)]
 pub(super) struct ValueTree {
     values: Vec<ArgumentValue>,
@@ -21,7 +21,7 @@ pub(super) struct ValueTree {
 }
 
 impl ValueTree {
-    /// Whether something was given for a member, or for what is within it.
+    /// Returns whether a value was given for a member, or below it.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.members.iter().any(|(known, _)| known == name)
     }
@@ -40,11 +40,12 @@ impl ValueTree {
     }
 }
 
-/// How often parts are tried on an alternative, in all: where alternatives lie
-/// within alternatives, tries multiply.
+/// Maximum number of attempts in total: with nested alternatives, attempts
+/// multiply.
 const MAX_ATTEMPTS: usize = 1_000;
 
-/// An object of the parts, laid over `below`, with what could not be made.
+/// Builds an object from the parts over a base object, and collects the
+/// problems.
 pub(super) fn build_object(
     tree: &ValueTree,
     base: &Map<String, Value>,
@@ -53,7 +54,7 @@ pub(super) fn build_object(
     best_alternative(tree, base, schema, "", &Budget::new(MAX_ATTEMPTS))
 }
 
-/// The object that comes nearest to one of the alternatives.
+/// Builds the object for the alternative that matches best.
 fn best_alternative(
     tree: &ValueTree,
     base: &Map<String, Value>,
@@ -64,17 +65,18 @@ fn best_alternative(
     let alternatives = ObjectAlternative::enumerate(schema);
     let mut attempts = Vec::new();
     for alternative in &alternatives {
-        // One is needed in any case.
+        // At least one attempt is needed.
         if budget.spend(0) || attempts.is_empty() {
             attempts.push(Attempt::new(tree, base.clone(), alternative, path, budget));
         }
     }
-    // Of two that are as near, the first.
+    // The first one wins a tie.
     let best = (0..attempts.len()).min_by_key(|index| attempts[*index].distance);
     let best = attempts.swap_remove(best.unwrap_or_default());
     let mut problems = best.problems;
     if best.distance.0 > 0 && alternatives.len() > 1 {
-        // None is meant for sure: what each would take is what is expected.
+        // If several match equally well, expected types of all of them are
+        // reported.
         problems = problems
             .into_iter()
             .map(|problem| {
@@ -89,8 +91,8 @@ fn best_alternative(
 struct Attempt {
     object: Map<String, Value>,
     problems: Vec<ArgumentProblem>,
-    /// How many members say that another alternative is meant, and how much is
-    /// wrong in all.
+    /// How many members contradict this alternative, and the number of
+    /// problems.
     distance: (usize, usize),
 }
 
@@ -124,7 +126,7 @@ impl Attempt {
     }
 }
 
-/// The value of a part. Where there is none, what comes nearest.
+/// Builds the value of a part. If it is invalid, the closest value.
 fn build_value(
     tree: &ValueTree,
     base: Option<&Value>,
@@ -167,7 +169,7 @@ fn build_value(
             problems.extend(found);
             Value::Object(object)
         }
-        // Only another alternative knows it.
+        // Only another alternative declares it.
         None => {
             for (name, tree) in &tree.members {
                 let path = format!("{path}.{name}");
@@ -179,7 +181,7 @@ fn build_value(
     }
 }
 
-/// The value that was given for a place: several make a list.
+/// Converts the values given for a path: several make a list.
 fn coerce_values(
     given: &[ArgumentValue],
     schema: Option<Schema<'_>>,
@@ -198,7 +200,7 @@ fn coerce_values(
     }
 }
 
-/// What reads as JSON is JSON, and all else is text.
+/// Parses a value as JSON, or keeps it as a string.
 fn parse_loosely(given: &ArgumentValue) -> Value {
     match given {
         ArgumentValue::Json(value) => value.clone(),
@@ -206,7 +208,7 @@ fn parse_loosely(given: &ArgumentValue) -> Value {
     }
 }
 
-/// A list of all that was given, if one may stand there.
+/// Builds a list of all values, if the schema allows one.
 fn coerce_list(
     given: &[ArgumentValue],
     schema: Schema<'_>,
@@ -215,7 +217,7 @@ fn coerce_list(
     let lists = coerce::array_schemas(schema);
     let mut first = None;
     for list in &lists {
-        // Lists are put one after the other, unless it is a list of lists.
+        // Lists are concatenated, unless it is a list of lists.
         for flatten in [true, false] {
             let value = coerce_items(given, list.items(), flatten, path);
             match value {

@@ -1,4 +1,4 @@
-//! The form of a call: `tool(a: 1, b: "x")`, or `tool(1, "x")`.
+//! Call expressions: `tool(a: 1, b: "x")` or `tool(1, "x")`.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use super::{
     word::{ArgumentValue, ArgumentWord},
 };
 
-/// A tool that is named, with what stood in parentheses after its name.
+/// A tool name, with the text of the parentheses after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallExpression<'a> {
     pub(crate) name: Cow<'a, str>,
@@ -15,12 +15,12 @@ pub(crate) struct CallExpression<'a> {
 }
 
 impl<'a> CallExpression<'a> {
-    /// Takes a word such as `tool(a: 1)` apart. A name that there is counts as
-    /// it is, whatever characters are in it; so does one in quotation marks.
+    /// Parses a word such as `tool(a: 1)`. A known name is taken as it is,
+    /// whatever characters it contains; so is a quoted one.
     ///
     /// # Errors
     ///
-    /// Where what begins does not end.
+    /// Returns an error if a quote or parenthesis is not closed.
     pub(crate) fn new(
         word: &'a str,
         known: impl IntoIterator<Item = &'a str>,
@@ -39,14 +39,14 @@ impl<'a> CallExpression<'a> {
         if word.starts_with('"') {
             let mut scanner = Scanner::new(word);
             let name = scanner.quoted_string()?.into();
-            let inner = parenthesized(scanner.rest()).ok_or("parentheses are expected")?;
+            let inner = parenthesized(scanner.rest()).ok_or("expected parentheses")?;
             return Ok(Self {
                 name,
                 arguments: inner,
             });
         }
         let (name, rest) = word.split_at(word.find('(').unwrap_or(word.len()));
-        let inner = parenthesized(rest).ok_or("a `)` is missing")?;
+        let inner = parenthesized(rest).ok_or("missing `)`")?;
         let name = if rest.is_empty() { name } else { name.trim() };
         let name = name.into();
         Ok(Self {
@@ -55,22 +55,23 @@ impl<'a> CallExpression<'a> {
         })
     }
 
-    /// The name, if nothing is given with it.
+    /// Returns the name, if it has no parentheses.
     pub(crate) fn into_bare_name(self) -> Option<Cow<'a, str>> {
         self.arguments.is_none().then_some(self.name)
     }
 }
 
-/// The name of a tool, as it can be typed in any case.
+/// Quotes a tool name so it can always be typed.
 pub(crate) fn quoted_name(name: &str) -> Cow<'_, str> {
-    // An option, or a quotation mark that is part of the name.
+    // It looks like an option, or starts with a quote.
     match name.starts_with(['-', '"']) || name.is_empty() {
         true => serde_json::Value::from(name).to_string().into(),
         false => name.into(),
     }
 }
 
-/// What stands in parentheses, if all of it does; nothing in nothing.
+/// Returns the text inside parentheses that span the whole string; `Some(None)`
+/// for an empty string.
 fn parenthesized(text: &str) -> Option<Option<&str>> {
     let text = text.trim();
     if text.is_empty() {
@@ -80,7 +81,7 @@ fn parenthesized(text: &str) -> Option<Option<&str>> {
     Some(Some(inner))
 }
 
-/// Reads what stands in the parentheses of a call.
+/// Parses the text inside the parentheses of a call.
 pub(super) fn parse_arguments(text: &str) -> Result<Vec<ArgumentWord>, String> {
     let mut scanner = Scanner::new(text);
     let mut words = Vec::new();
@@ -109,7 +110,7 @@ fn parse_argument(scanner: &mut Scanner<'_>) -> Result<ArgumentWord, String> {
     })
 }
 
-/// Whether a name and a colon come first. An address is no name.
+/// Returns whether the text starts with a name and a colon. A URL does not.
 fn starts_with_name(text: &str) -> bool {
     let mut scanner = Scanner::new(text);
     let quoted = matches!(scanner.peek(), Some('"' | '\''));
@@ -162,7 +163,7 @@ mod tests {
         check(&unusual, "get (y", "get (y", None);
         check(&unusual, "\"quoted\"", "\"quoted\"", None);
         check(&unusual, "get ", "get ", None);
-        // Also where nobody knows what there is.
+        // Also if no names are known.
         check(&[], "\"get(x)\"", "get(x)", None);
         check(&[], "\"get(x)\"(a: 1)", "get(x)", Some("a: 1"));
         for name in unusual.into_iter().chain(["-x", "", "\""]) {

@@ -1,7 +1,7 @@
-//! What does not fit a schema, before it is sent.
+//! Checking arguments against a schema before they are sent.
 //!
-//! Only what a person could have got wrong is looked at: names, types, bounds
-//! and choices. The server checks again, and more.
+//! Only likely mistakes are checked: names, types, bounds and choices. The
+//! server checks again, and more thoroughly.
 
 use std::{collections::HashSet, mem};
 
@@ -10,18 +10,17 @@ use serde_json::{Map, Value};
 use super::{alternatives::ObjectAlternative, problem::ArgumentProblem};
 use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
-/// How many parts of a schema are looked at for all arguments, and for one of
-/// the readings that are tried before.
+/// Maximum number of subschemas visited for all arguments, and for each
+/// interpretation tried before.
 const MAX_SUBSCHEMAS: usize = 20_000;
 const MAX_SUBSCHEMAS_PER_ATTEMPT: usize = 1_000;
-/// How deep values within values are looked at, so that the stack is enough.
+/// Maximum depth of nested values, so the stack suffices.
 const MAX_DEPTH: usize = 128;
 
-/// What was found.
+/// The problems found.
 pub(super) struct CheckReport {
     pub(super) problems: Vec<ArgumentProblem>,
-    /// Whether all was looked at. What was not may be wrong, and the server
-    /// will say so.
+    /// Whether everything was checked. The server reports problems in the rest.
     pub(super) is_complete: bool,
     budget: Budget,
 }
@@ -35,8 +34,7 @@ impl CheckReport {
         }
     }
 
-    /// What is wrong by one of several alternatives, apart from what was found
-    /// before.
+    /// Collects the problems of one alternative, apart from those found before.
     fn collect_separately(&mut self, check_fn: impl FnOnce(&mut Self)) -> Vec<ArgumentProblem> {
         let outer_problems = mem::take(&mut self.problems);
         check_fn(self);
@@ -44,13 +42,13 @@ impl CheckReport {
     }
 }
 
-/// Where a value stands.
+/// The location of a value.
 #[derive(Clone, Copy)]
 struct Location<'a> {
     path: &'a str,
-    /// How many levels are still looked at.
+    /// Remaining levels.
     depth: usize,
-    /// Members that other parts of the schema describe.
+    /// Members declared by other parts of the schema.
     sibling_names: &'a [&'a str],
 }
 
@@ -63,7 +61,7 @@ impl<'a> Location<'a> {
         }
     }
 
-    /// The place of something within what stands here.
+    /// Returns the location of a child.
     fn child(self, path: &'a str) -> Self {
         Self {
             path,
@@ -73,14 +71,14 @@ impl<'a> Location<'a> {
     }
 }
 
-/// All that is wrong with arguments.
+/// Returns all problems of the arguments.
 pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> CheckReport {
     let mut found = CheckReport::new(MAX_SUBSCHEMAS);
     check_members(arguments, schema, Location::root("", &[]), &mut found);
     found
 }
 
-/// All that is wrong with an object, as one alternative of a schema.
+/// Returns all problems of an object, checked against one alternative.
 pub(super) fn check_alternative(
     object: &Map<String, Value>,
     alternative: &ObjectAlternative<'_>,
@@ -94,7 +92,7 @@ pub(super) fn check_alternative(
     found.problems
 }
 
-/// How many members say that another alternative is meant.
+/// Returns how many members contradict this alternative.
 pub(super) fn contradictions(
     object: &Map<String, Value>,
     alternative: &ObjectAlternative<'_>,
@@ -116,14 +114,14 @@ fn property_names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
     properties.map(|property| property.name).collect()
 }
 
-/// Whether a value fits.
+/// Returns whether a value is valid.
 pub(super) fn is_valid(value: &Value, schema: Schema<'_>) -> bool {
     let mut found = CheckReport::new(MAX_SUBSCHEMAS_PER_ATTEMPT);
     check_value(value, schema, Location::root("", &[]), &mut found);
     found.problems.is_empty()
 }
 
-/// Looks at a value.
+/// Checks a value.
 fn check_value(value: &Value, schema: Schema<'_>, location: Location<'_>, found: &mut CheckReport) {
     let resolved = schema.resolved();
     let depth = location.depth.checked_sub(1);
@@ -159,8 +157,7 @@ fn check_value(value: &Value, schema: Schema<'_>, location: Location<'_>, found:
     check_by_type(value, resolved, location, found);
 }
 
-/// Looks at a value that is of the right type: its bounds, and what is within
-/// it.
+/// Checks a value of the right type: its bounds and its children.
 fn check_by_type(
     value: &Value,
     resolved: Schema<'_>,
@@ -199,8 +196,8 @@ fn check_by_type(
     }
 }
 
-/// What is wrong where no alternative fits: all that is wrong with the one
-/// that is meant, or nothing in particular if that is not clear.
+/// Checks alternatives if none matches: reports all problems of the one that is
+/// meant, or a general problem if that is unclear.
 fn check_alternatives(
     value: &Value,
     schema: Schema<'_>,
@@ -216,7 +213,7 @@ fn check_alternatives(
     };
     let mut attempts = Vec::new();
     for variant in &variants {
-        // What was not looked at all to its end may fit.
+        // An incomplete check may hide a match.
         let violations =
             found.collect_separately(|found| check_value(value, *variant, siblings, found));
         if violations.is_empty() {
@@ -314,7 +311,7 @@ fn has_kind(value: &Value, kind: Kind) -> bool {
     match kind {
         Kind::Null => value.is_null(),
         Kind::Boolean => value.is_boolean(),
-        // A whole number may be written with a point.
+        // An integer may be written with a decimal point.
         Kind::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         Kind::Number => value.is_number(),
         Kind::Array => value.is_array(),
@@ -331,7 +328,7 @@ fn in_bounds(number: f64, schema: Schema<'_>) -> bool {
         && bound("exclusiveMaximum").is_none_or(|max| number < max)
 }
 
-/// Checks `minLength` and the like.
+/// Checks `minLength` and similar keywords.
 fn check_count(
     value: &Value,
     count: usize,
@@ -400,19 +397,19 @@ mod tests {
             ),
             (
                 json!({"to": "P", "hidden": 1}),
-                &["`to`: at least 2 characters is expected, not \"P\""],
+                &["`to`: expected at least 2 characters, found \"P\""],
             ),
             (
                 json!({"to": 5, "hidden": 1}),
-                &["`to`: string is expected, not 5"],
+                &["`to`: expected string, found 5"],
             ),
             (
                 json!({"to": "ab", "hidden": 1, "seats": 12}),
-                &["`seats`: 1..9 is expected, not 12"],
+                &["`seats`: expected 1..9, found 12"],
             ),
             (
                 json!({"to": "ab", "hidden": 1, "tags": ["a", 1]}),
-                &["`tags[1]`: string is expected, not 1"],
+                &["`tags[1]`: expected string, found 1"],
             ),
             (
                 json!({"to": "ab", "hidden": 1, "at": {"y": 1}}),
@@ -420,11 +417,11 @@ mod tests {
             ),
             (
                 json!({"to": "ab", "hidden": 1, "cabin": "x"}),
-                &["`cabin`: \"economy\" | \"first\" is expected, not \"x\""],
+                &["`cabin`: expected \"economy\" | \"first\", found \"x\""],
             ),
             (
                 json!({"to": "ab", "hidden": 1, "either": "x"}),
-                &["`either`: integer | null is expected, not \"x\""],
+                &["`either`: expected integer | null, found \"x\""],
             ),
         ];
         for (arguments, expected) in cases {
@@ -480,13 +477,12 @@ mod tests {
             (
                 json!({"pet": {"kind": "cow"}}),
                 &[
-                    "`pet`: { kind: \"cat\" } | { kind: \"dog\", age: integer } | null is expected, \
-                   not {\"kind\":\"cow\"}",
+                    "`pet`: expected { kind: \"cat\" } | { kind: \"dog\", age: integer } | null, found {\"kind\":\"cow\"}",
                 ],
             ),
             (
                 json!({"maybe": {"x": "1"}}),
-                &["`maybe.x`: number is expected, not \"1\""],
+                &["`maybe.x`: expected number, found \"1\""],
             ),
             (json!({"shared": {"id": 1, "b": 2}}), &[]),
             (json!({"pet": null}), &[]),
@@ -510,13 +506,13 @@ mod tests {
         let closed = json!({"properties": {}, "additionalProperties": false});
         assert_eq!(
             problems_in(&closed, &more),
-            ["book takes no arguments, so no `more`"]
+            ["book has no argument `more`: it takes no arguments"]
         );
     }
 
     #[test]
     fn alternatives_are_looked_at_however_deep_they_are() {
-        // A list of lists of lists of what is one thing or another.
+        // A list of lists of lists of alternatives.
         let mut schema = json!({"anyOf": [
             {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
             {"type": "null"}

@@ -1,4 +1,4 @@
-//! Values from texts, by a schema.
+//! Converting strings to values, by a schema.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use serde_json::{Number, Value};
 use super::{check, loose_json, problem::ArgumentProblem};
 use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
-/// How many parts of a schema are looked at for alternatives.
+/// Maximum number of subschemas visited while collecting alternatives.
 const MAX_SUBSCHEMAS: usize = 1_000;
-/// How many alternatives are tried.
+/// Maximum number of alternatives tried.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// The value that a text stands for. Where the schema leaves it open, what
-/// reads as JSON is JSON, and all else is text.
+/// Converts a string to a value. If the schema allows any type, valid JSON is
+/// parsed and everything else is a string.
 pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value, ArgumentProblem> {
     let resolved = schema.resolved();
     if let Some(choices) = resolved.choices() {
@@ -41,7 +41,7 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
     };
     match found {
         Some(value) => Ok(value),
-        // One of those that were not looked at may take it.
+        // An alternative that was not visited may accept it.
         None if !is_complete => Ok(parse_untyped(text)),
         None => Err(ArgumentProblem::invalid(
             path,
@@ -51,17 +51,17 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
     }
 }
 
-/// The value of a text of which nothing is known: what reads as JSON is JSON.
+/// Converts a string without a schema: valid JSON is parsed.
 pub(super) fn parse_untyped(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-/// The list that a text is by its brackets.
+/// Parses a bracketed list.
 pub(super) fn parse_array(text: &str) -> Option<Value> {
     parse_if_prefixed(text, '[')
 }
 
-/// All lists that a schema allows.
+/// Returns all array schemas that a schema allows.
 pub(super) fn array_schemas(schema: Schema<'_>) -> Vec<Schema<'_>> {
     let lists = Alternatives::collect(schema)
         .candidates
@@ -70,8 +70,8 @@ pub(super) fn array_schemas(schema: Schema<'_>) -> Vec<Schema<'_>> {
     lists.map(|(_, list)| list).collect()
 }
 
-/// The first reading of a text that fits its schema; if none does, the first
-/// reading, about which the check then complains.
+/// Returns the first interpretation that is valid; if there is none, the first
+/// one, for which the check then reports a problem.
 fn first_valid(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
     let coerce_candidate = |(kind, schema): &(Option<Kind>, Schema<'_>)| {
         let value = coerce_strict(kind.as_ref()?, text)?;
@@ -84,7 +84,7 @@ fn first_valid(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<
     chosen.map(|(value, _)| value.clone())
 }
 
-/// A list of one, where nothing else could be meant.
+/// Returns a list of one item, if nothing else can be meant.
 fn coerce_single_item(
     path: &str,
     candidates: &[(Option<Kind>, Schema<'_>)],
@@ -98,14 +98,13 @@ fn coerce_single_item(
     read.next()
 }
 
-/// All types that a value may have, with what is said of each. No type where
-/// it may have any.
+/// The types a value may have, with the schema of each. `None` means any type.
 struct Alternatives<'a> {
     candidates: Vec<(Option<Kind>, Schema<'a>)>,
-    /// Whether there are no others.
+    /// Whether the list is complete.
     is_complete: bool,
     budget: Budget,
-    /// What was looked at already: alternatives may lead back to themselves.
+    /// Visited schemas: alternatives may be recursive.
     seen: HashSet<*const Node>,
 }
 
@@ -143,7 +142,7 @@ impl<'a> Alternatives<'a> {
     }
 }
 
-/// One of several values: by its text, or by its JSON.
+/// Converts one of several choices: by its string, or by its JSON.
 fn coerce_choice(path: &str, text: &str, choices: &[&Node]) -> Result<Value, ArgumentProblem> {
     let is_match = |choice: &&&Node| match choice {
         Node::String(choice) => choice == text,
@@ -167,7 +166,7 @@ fn same_number(choice: &Node, text: &str) -> bool {
         .is_some_and(|number| text.parse() == Ok(number))
 }
 
-/// A choice as it is typed.
+/// Formats a choice as it is typed.
 fn choice_string(choice: &Node) -> String {
     match choice {
         Node::String(text) => text.clone(),
@@ -175,8 +174,7 @@ fn choice_string(choice: &Node) -> String {
     }
 }
 
-/// A value of the only type that is allowed. None where the text does not read
-/// as one.
+/// Converts to the only allowed type. `None` if the string is not valid for it.
 fn coerce_to_kind(
     kind: Kind,
     path: &str,
@@ -192,7 +190,7 @@ fn coerce_to_kind(
         },
         Kind::Array => match parse_if_prefixed(text, '[') {
             Some(list) => Some(list),
-            // One of them is a list, too.
+            // An item may be a list itself.
             None => {
                 let item = match schema.items() {
                     Some(items) => coerce(path, text, items)?,
@@ -206,7 +204,7 @@ fn coerce_to_kind(
     })
 }
 
-/// A value of one of several types, if the text can hardly mean another.
+/// Converts to one of several types, if the string is hardly anything else.
 fn coerce_strict(kind: &Kind, text: &str) -> Option<Value> {
     match kind {
         Kind::Null => (text == "null").then_some(Value::Null),
@@ -230,7 +228,7 @@ fn parse_integer(text: &str) -> Option<Number> {
 
 fn parse_number(text: &str) -> Option<Number> {
     let unsigned = text.trim_start_matches(['-', '+']);
-    // Rust reads `inf` and `nan`, too.
+    // Rust also parses `inf` and `nan`.
     if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }

@@ -1,14 +1,13 @@
-//! JSON as people type it: names and words without quotation marks, either
-//! kind of mark, a comma too many.
+//! Relaxed JSON: unquoted names and words, single quotes, trailing commas.
 
 use serde_json::{Map, Value};
 
 use crate::signature::node::Node;
 
-/// How deep lists and objects may lie within each other.
+/// Maximum nesting of lists and objects.
 const MAX_DEPTH: usize = 64;
 
-/// Reads one value. What is JSON by the letter is read by the letter.
+/// Parses one value. Valid JSON is parsed strictly.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
     if let Some(node) = Node::parse(text) {
         return match node.duplicate_key() {
@@ -22,7 +21,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// A place in a text.
+/// A position in a string.
 pub(super) struct Scanner<'a> {
     rest: &'a str,
     depth: usize,
@@ -36,18 +35,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What was not read yet.
+    /// Returns the unread rest.
     pub(super) fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// The next character that is not a space.
+    /// Returns the next character that is not whitespace.
     pub(super) fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
     }
 
-    /// Goes past a character, if it is next.
+    /// Consumes a character, if it is next.
     pub(super) fn eat(&mut self, expected_char: char) -> bool {
         if self.peek() != Some(expected_char) {
             return false;
@@ -59,14 +58,14 @@ impl<'a> Scanner<'a> {
     pub(super) fn expect_end(&mut self) -> Result<(), String> {
         match self.peek() {
             None => Ok(()),
-            Some(other) => Err(format!("`{other}` is not expected")),
+            Some(other) => Err(format!("unexpected `{other}`")),
         }
     }
 
-    /// A value. A bare word ends at a comma or at one of `stops`.
+    /// Parses a value. A bare word ends at a comma or at one of `stops`.
     pub(super) fn parse_value(&mut self, stops: &[char]) -> Result<Value, String> {
         match self.peek() {
-            None => Err("it ends too early".to_owned()),
+            None => Err("unexpected end of input".to_owned()),
             Some('[') => self.nested(Self::list),
             Some('{') => self.nested(Self::object),
             Some('"' | '\'') => self.quoted_string().map(Value::String),
@@ -78,20 +77,20 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A bare word, or several: all up to a comma or to one of `stops`.
+    /// Parses bare words: everything up to a comma or one of `stops`.
     pub(super) fn bare_word(&mut self, stops: &[char]) -> Result<&'a str, String> {
         let end = |character: char| character == ',' || stops.contains(&character);
         let length = self.rest.find(end).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(length);
         let word = word.trim();
         if word.is_empty() {
-            return Err("a value is expected".to_owned());
+            return Err("expected a value".to_owned());
         }
         self.rest = rest;
         Ok(word)
     }
 
-    /// A name, in quotation marks or without, and the colon after it.
+    /// Parses a name, quoted or not, and the colon after it.
     pub(super) fn name(&mut self) -> Result<String, String> {
         let name = match self.peek() {
             Some('"' | '\'') => self.quoted_string()?,
@@ -105,8 +104,10 @@ impl<'a> Scanner<'a> {
         };
         match self.eat(':') {
             true => Ok(name),
-            false if self.rest.is_empty() && name.is_empty() => Err("it ends too early".to_owned()),
-            false => Err("a colon is expected".to_owned()),
+            false if self.rest.is_empty() && name.is_empty() => {
+                Err("unexpected end of input".to_owned())
+            }
+            false => Err("expected a colon".to_owned()),
         }
     }
 
@@ -115,7 +116,7 @@ impl<'a> Scanner<'a> {
         parse_fn: fn(&mut Self) -> Result<Value, String>,
     ) -> Result<Value, String> {
         if self.depth == MAX_DEPTH {
-            return Err("it is too deep".to_owned());
+            return Err("nested too deeply".to_owned());
         }
         self.depth += 1;
         let value = parse_fn(self);
@@ -154,23 +155,23 @@ impl<'a> Scanner<'a> {
 
     fn expected_error(&mut self, what: &str) -> String {
         match self.peek() {
-            None => "it ends too early".to_owned(),
-            Some(_) => format!("{what} is expected"),
+            None => "unexpected end of input".to_owned(),
+            Some(_) => format!("expected {what}"),
         }
     }
 
-    /// A text in quotation marks of either kind.
+    /// Parses a string in single or double quotes.
     pub(super) fn quoted_string(&mut self) -> Result<String, String> {
         let mut characters = self.rest.char_indices();
         let quote = characters.next().map_or('"', |(_, quote)| quote);
-        // The same text in the marks of JSON, which then reads the escapes.
+        // Rewritten with JSON quotes; the JSON parser handles the escapes.
         let mut json = String::from('"');
         let mut escaped = false;
         for (index, character) in characters {
             match character {
                 _ if escaped => {
                     escaped = false;
-                    // JSON knows no escaped apostrophe.
+                    // JSON has no escaped apostrophe.
                     if character != '\'' {
                         json.push('\\');
                     }
@@ -181,7 +182,7 @@ impl<'a> Scanner<'a> {
                     self.rest = &self.rest[index + quote.len_utf8()..];
                     json.push('"');
                     let text = serde_json::from_str(&json);
-                    return text.map_err(|_| "a text has a wrong escape in it".to_owned());
+                    return text.map_err(|_| "invalid escape in a string".to_owned());
                 }
                 '"' => json.push_str("\\\""),
                 _ if character.is_ascii_control() => {
@@ -190,16 +191,16 @@ impl<'a> Scanner<'a> {
                 _ => json.push(character),
             }
         }
-        Err("a quotation mark is missing".to_owned())
+        Err("missing closing quote".to_owned())
     }
 }
 
-/// Of two members of a name, one would be dropped.
+/// Returns the error for a duplicate member, of which one would be dropped.
 fn duplicate_member(name: &str) -> String {
-    format!("`{name}` is there twice")
+    format!("duplicate member `{name}`")
 }
 
-/// Whether a name may have this in it without quotation marks.
+/// Returns whether an unquoted name may contain this character.
 pub(super) fn is_name_char(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '$')
 }
@@ -231,10 +232,7 @@ mod tests {
         for (text, expected) in cases {
             match parse(text) {
                 Ok(read) => assert_eq!(read, expected, "{text}"),
-                Err(why) => assert_eq!(
-                    (expected, why.as_str()),
-                    (Value::Null, "`,` is not expected")
-                ),
+                Err(why) => assert_eq!((expected, why.as_str()), (Value::Null, "unexpected `,`")),
             }
         }
     }
@@ -243,15 +241,15 @@ mod tests {
     fn what_is_wrong_is_told() {
         let deep = "[".repeat(1000);
         let cases = [
-            ("", "it ends too early"),
-            ("{a: 1", "it ends too early"),
-            ("{a 1}", "a colon is expected"),
+            ("", "unexpected end of input"),
+            ("{a: 1", "unexpected end of input"),
+            ("{a 1}", "expected a colon"),
             ("[1 2]", ""),
-            ("['x]", "a quotation mark is missing"),
-            ("[,]", "a value is expected"),
-            ("{a: 1, 'a': 2}", "`a` is there twice"),
-            (r#"[{"b": {"a": 1, "\u0061": 2}}]"#, "`a` is there twice"),
-            (&deep, "it is too deep"),
+            ("['x]", "missing closing quote"),
+            ("[,]", "expected a value"),
+            ("{a: 1, 'a': 2}", "duplicate member `a`"),
+            (r#"[{"b": {"a": 1, "\u0061": 2}}]"#, "duplicate member `a`"),
+            (&deep, "nested too deeply"),
         ];
         for (text, expected) in cases {
             let read = parse(text);

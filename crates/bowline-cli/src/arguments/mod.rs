@@ -1,10 +1,10 @@
-//! What is given to a tool.
+//! Parsing tool arguments.
 //!
-//! `word` reads what was typed, word by word; `call_form` reads
-//! `tool(a: 1, b: "x")`, and `relaxed` the JSON in it that people really type.
-//! `assemble` puts it together, `build` tries it on each `view` of the schema,
-//! `coerce` makes values of texts, and `check` finds what does not fit before
-//! anything is sent.
+//! `word` parses the command line word by word; `call_expression` parses
+//! `tool(a: 1, b: "x")`, and `loose_json` the relaxed JSON in it. `assemble`
+//! puts everything together, `build` tries it on each of the schema's
+//! `alternatives`, `coerce` converts strings to values, and `check` finds
+//! problems before anything is sent.
 
 mod alternatives;
 mod assemble;
@@ -31,20 +31,20 @@ use crate::{
     signature::{Document, Schema},
 };
 
-/// All arguments, as the server is to get them.
+/// The arguments as sent to the server.
 pub(crate) type Arguments = Map<String, Value>;
 
-/// For whom arguments are, and what they must be like.
+/// The tool or prompt that arguments are for, and its schema.
 pub(crate) struct ArgumentTarget<'a> {
     /// The name of the tool or prompt.
     pub(crate) name: &'a str,
     pub(crate) schema: Schema<'a>,
-    /// How it is called, for messages.
+    /// Its signature, for messages.
     pub(crate) signature: String,
 }
 
-/// Reads words such as `k=v`. The files that they name must end within this
-/// time, if there is one.
+/// Parses words such as `k=v`. Reading the files they name must finish within
+/// the timeout, if there is one.
 pub(crate) fn parse_words(
     words: &[String],
     timeout: Option<Duration>,
@@ -54,7 +54,7 @@ pub(crate) fn parse_words(
 }
 
 impl CallExpression<'_> {
-    /// All that is given: what stood in parentheses, then what followed.
+    /// Returns all arguments: those in parentheses, then the others.
     pub(crate) fn all_arguments(
         &self,
         words: &[ArgumentWord],
@@ -68,23 +68,23 @@ impl CallExpression<'_> {
     }
 }
 
-/// Takes `word` apart: one of the names that are `known`, and its arguments.
+/// Parses `word` as one of the `known` names with its arguments.
 pub(crate) fn parse_call<'a>(
     word: &'a str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Result<CallExpression<'a>, Failure> {
     CallExpression::new(word, known).map_err(|why| {
         Failure::usage(format!("`{word}`: {why}"))
-            .hint("a shell wants the whole call in quotes: 'server.tool(a: 1)'")
+            .hint("quote the whole call in a shell: 'server.tool(a: 1)'")
     })
 }
 
-/// Reads JSON as people type it.
+/// Parses relaxed JSON.
 pub(crate) fn parse_json(text: &str) -> Result<Value, String> {
     loose_json::parse(text)
 }
 
-/// Puts arguments together as the schema says, or says what is wrong.
+/// Builds arguments by the schema, or returns what is wrong with them.
 pub(crate) fn build_checked(
     words: Vec<ArgumentWord>,
     target: &ArgumentTarget<'_>,
@@ -104,20 +104,20 @@ pub(crate) fn build_checked(
     Err(usage_failure(&problems, target))
 }
 
-/// Arguments in which nothing wrong was found.
+/// Arguments in which no problem was found.
 pub(crate) struct CheckedArguments {
     arguments: Arguments,
-    /// Whether all of them were looked at.
+    /// Whether all of them were checked.
     is_checked: bool,
 }
 
 impl CheckedArguments {
-    /// The arguments. If the schema was too large to check them all, that is
-    /// said.
+    /// Returns the arguments. Prints a note if the schema was too large to
+    /// check them all.
     pub(crate) fn into_arguments(self, output: &Output, name: &str) -> Arguments {
         if !self.is_checked {
             output.note(format!(
-                "not all arguments of {} were checked, since its schema is too large",
+                "not all arguments of {} were checked: its schema is too large",
                 escape_name(name)
             ));
         }
@@ -125,7 +125,7 @@ impl CheckedArguments {
     }
 }
 
-/// Puts arguments together without a schema: what reads as JSON is JSON.
+/// Builds arguments without a schema: valid JSON is parsed.
 pub(crate) fn build_unchecked(words: Vec<ArgumentWord>) -> Result<Arguments, Failure> {
     let permissive = Document::new("true");
     let (arguments, problems) = assemble::assemble(words, permissive.schema());
@@ -144,11 +144,11 @@ fn usage_failure(problems: &[ArgumentProblem], target: &ArgumentTarget<'_>) -> F
     let suggestions: Vec<_> = problems.iter().filter_map(suggestions).collect();
     let described: Vec<_> = problems
         .iter()
-        // What is there under a wrong name is not missing.
+        // An argument given under a wrong name is not missing.
         .filter(|problem| !problem.is_missing_any_of(&suggestions))
         .map(|problem| problem.describe(target.name))
         .collect();
-    // Below each other, after the word `error:`.
+    // Aligned after `error:`.
     let mut failure = Failure::usage(described.join("\n       "));
     for suggestions in &suggestions {
         failure = failure.hint(format!("did you mean `{suggestions}`?"));
@@ -156,6 +156,6 @@ fn usage_failure(problems: &[ArgumentProblem], target: &ArgumentTarget<'_>) -> F
     failure = failure.hint(target.signature.clone());
     match problems.iter().any(ArgumentProblem::is_advisory) {
         false => failure,
-        true => failure.hint("--no-check sends the arguments as they are"),
+        true => failure.hint("use --no-check to send the arguments as they are"),
     }
 }

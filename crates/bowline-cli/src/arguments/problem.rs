@@ -1,40 +1,40 @@
-//! What is wrong with arguments, in words.
+//! Problems with arguments, and their messages.
 
 use serde_json::Value;
 
 use crate::signature::shorten;
 
-/// One thing that is wrong.
+/// A problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ArgumentProblem {
-    /// An argument that must be there is not.
+    /// A required argument is missing.
     Missing {
         path: String,
         expected: String,
         description: Option<String>,
     },
-    /// There is no such argument.
+    /// The tool has no such argument.
     Unknown { path: String, known: Vec<String> },
-    /// The value is not of the type, or not in its bounds.
+    /// The value has the wrong type or is out of bounds.
     Invalid {
         path: String,
         expected: String,
         found: String,
-        /// The values that it could have been.
+        /// The allowed values.
         choices: Vec<String>,
     },
-    /// A value without a name, after the last name that there is.
+    /// A positional value after the last argument.
     TooMany { max: usize },
-    /// A value where there is another already.
+    /// A second value where one is allowed.
     Repeated { path: String, expected: String },
-    /// A value that an object after it has, too.
+    /// A value that a later object contains too.
     Overridden { path: String },
-    /// A value without a name, after one with a name.
+    /// A positional value after a named one.
     Unnamed { value: String },
 }
 
 impl ArgumentProblem {
-    /// A value that does not fit.
+    /// Returns the problem of an invalid value.
     pub(super) fn invalid(path: &str, expected: impl Into<String>, found: &Value) -> Self {
         Self::Invalid {
             path: path.to_owned(),
@@ -44,13 +44,13 @@ impl ArgumentProblem {
         }
     }
 
-    /// A value that a later object would take away.
+    /// Returns the problem of a value that a later object would override.
     pub(super) fn overridden(path: &str) -> Self {
         let path = path.to_owned();
         Self::Overridden { path }
     }
 
-    /// The same, where other alternatives expect something else there.
+    /// Adds what other alternatives expect there.
     pub(super) fn with_alternatives<'a>(mut self, others: impl Iterator<Item = &'a Self>) -> Self {
         let Self::Invalid {
             path,
@@ -78,7 +78,7 @@ impl ArgumentProblem {
         self
     }
 
-    /// What is wrong, for the tool of this name.
+    /// Returns the message, for the tool of this name.
     pub(super) fn describe(&self, tool: &str) -> String {
         match self {
             Self::Missing {
@@ -93,7 +93,7 @@ impl ArgumentProblem {
                 format!("`{path}` is missing: {expected}{description}")
             }
             Self::Unknown { path, known } if known.is_empty() => {
-                format!("{tool} takes no arguments, so no `{path}`")
+                format!("{tool} has no argument `{path}`: it takes no arguments")
             }
             Self::Unknown { path, .. } => format!("{tool} has no argument `{path}`"),
             Self::Invalid {
@@ -101,23 +101,23 @@ impl ArgumentProblem {
                 expected,
                 found,
                 ..
-            } => format!("`{path}`: {expected} is expected, not {found}"),
+            } => format!("`{path}`: expected {expected}, found {found}"),
             Self::TooMany { max: 0 } => format!("{tool} takes no arguments"),
-            Self::TooMany { max: 1 } => format!("{tool} takes 1 argument at most"),
-            Self::TooMany { max } => format!("{tool} takes {max} arguments at most"),
+            Self::TooMany { max: 1 } => format!("{tool} takes at most 1 argument"),
+            Self::TooMany { max } => format!("{tool} takes at most {max} arguments"),
             Self::Repeated { path, expected } => {
-                format!("`{path}` is given more than once, and takes one value: {expected}")
+                format!("`{path}` is given more than once but takes one value: {expected}")
             }
             Self::Overridden { path } => {
-                format!("`{path}` is given before an object that has it, too")
+                format!("`{path}` is given before an object that also contains it")
             }
             Self::Unnamed { value } => {
-                format!("{value} needs a name, since it comes after an argument with one")
+                format!("{value} needs a name, because it follows a named argument")
             }
         }
     }
 
-    /// Whether the server could see it otherwise.
+    /// Returns whether the server might accept it anyway.
     pub(super) fn is_advisory(&self) -> bool {
         matches!(
             self,
@@ -125,12 +125,12 @@ impl ArgumentProblem {
         )
     }
 
-    /// Whether one of these is missing.
+    /// Returns whether it reports one of these as missing.
     pub(super) fn is_missing_any_of(&self, names: &[String]) -> bool {
         matches!(self, Self::Missing { path, .. } if names.contains(path))
     }
 
-    /// What was probably meant, by `find`.
+    /// Returns what was probably meant, as found by `find`.
     pub(super) fn suggestion<'a>(
         &'a self,
         find: impl Fn(&str, &[&'a str]) -> Option<&'a str>,

@@ -1,4 +1,4 @@
-//! One word of a command line, as something that is given to a tool.
+//! Parsing one command-line word as an argument.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -10,33 +10,33 @@ use serde_json::{Map, Value};
 use super::loose_json;
 use crate::{failure::Failure, input};
 
-/// Something that is given.
+/// An argument.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ArgumentWord {
-    /// A text by its name: the schema says what to make of it.
+    /// A named string, which the schema interprets.
     Text { name: String, text: String },
-    /// A value by its name.
+    /// A named JSON value.
     Json { name: String, value: Value },
-    /// All of it, or much.
+    /// An object with all or several arguments.
     Object(Map<String, Value>),
-    /// A value by its place.
+    /// A positional value.
     Positional(ArgumentValue),
 }
 
-/// A value, as it was typed.
+/// A value, as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ArgumentValue {
-    /// A text: the schema says what to make of it.
+    /// A string, which the schema interprets.
     Text(String),
-    /// A value.
+    /// A JSON value.
     Json(Value),
 }
 
-/// Reads words. Standard input can be read only once.
+/// Parses words. Standard input can be read only once.
 #[derive(Debug, Default)]
 pub(super) struct WordReader {
     stdin_consumed: bool,
-    /// How long a pipe may take to end, if that is limited.
+    /// How long a pipe may take to end, if limited.
     timeout: Option<Duration>,
 }
 
@@ -70,7 +70,7 @@ impl WordReader {
         }
         let name = non_empty_name(word, name)?;
         let text = match text.strip_prefix('@') {
-            // Twice is a letter, for texts that begin with one.
+            // `@@` escapes a string that begins with `@`.
             Some(literal) if literal.starts_with('@') => literal.to_owned(),
             Some(path) => self.file(&name, path)?,
             None => text.to_owned(),
@@ -84,29 +84,29 @@ impl WordReader {
             None => (text.to_owned(), name),
         };
         loose_json::parse(&text).map_err(|why| {
-            Failure::usage(format!("{source}: not JSON: {why}"))
+            Failure::usage(format!("{source}: invalid JSON: {why}"))
                 .hint(format!("for plain text, write {name}={text}"))
         })
     }
 
-    /// The text of a file, or of standard input, which is called `-`.
+    /// Reads a file, or standard input for `-`.
     fn file(&mut self, what: &str, path: &str) -> Result<String, Failure> {
         if path == "-" {
             return self.stdin(what);
         }
         input::read(path, self.timeout)
-            .map_err(|failure| failure.hint("@ stands before the name of a file; @@ is a plain @"))
+            .map_err(|failure| failure.hint("@ reads a file; write @@ for a literal @"))
     }
 
     fn stdin(&mut self, what: &str) -> Result<String, Failure> {
         if std::mem::replace(&mut self.stdin_consumed, true) {
             return Err(Failure::usage(format!(
-                "{what}: standard input is already read"
+                "{what}: standard input was already read"
             )));
         }
         if io::stdin().is_terminal() {
             return Err(
-                Failure::usage(format!("{what}: there is nothing on standard input"))
+                Failure::usage(format!("{what}: standard input is a terminal"))
                     .hint("pipe something in, or name a file with @"),
             );
         }
@@ -124,13 +124,13 @@ fn non_empty_name(word: &str, name: &str) -> Result<String, Failure> {
 fn parse_object(source: &str, text: &str) -> Result<ArgumentWord, Failure> {
     match loose_json::parse(text) {
         Ok(Value::Object(members)) => Ok(ArgumentWord::Object(members)),
-        Ok(_) => Err(Failure::usage(format!("{source}: an object is expected"))),
-        Err(why) => Err(Failure::usage(format!("{source}: not JSON: {why}"))),
+        Ok(_) => Err(Failure::usage(format!("{source}: expected an object"))),
+        Err(why) => Err(Failure::usage(format!("{source}: invalid JSON: {why}"))),
     }
 }
 
 fn not_an_argument(word: &str) -> Failure {
-    Failure::usage(format!("`{word}` is not an argument")).hint(
+    Failure::usage(format!("`{word}` is not a valid argument")).hint(
         "write name=value, name:=JSON, name=@file, '{…}', @file.json, or - for standard input",
     )
 }
@@ -178,11 +178,11 @@ mod tests {
     #[test]
     fn what_is_no_argument_is_refused() {
         let cases = [
-            ("word", "`word` is not an argument"),
-            ("=x", "`=x` is not an argument"),
-            ("a:={", "a: not JSON: it ends too early"),
-            ("{1", "the object: not JSON: a colon is expected"),
-            ("a=@/no/such/file", "no file `/no/such/file`"),
+            ("word", "`word` is not a valid argument"),
+            ("=x", "`=x` is not a valid argument"),
+            ("a:={", "a: invalid JSON: unexpected end of input"),
+            ("{1", "the object: invalid JSON: expected a colon"),
+            ("a=@/no/such/file", "file `/no/such/file` not found"),
         ];
         for (word, expected) in cases {
             let failure = WordReader::default().read_word(word).expect_err(word);

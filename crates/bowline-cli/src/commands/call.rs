@@ -22,13 +22,13 @@ use crate::{
     override_usage = "bowline call <SERVER>.<TOOL> [NAME=VALUE]… [OPTIONS]\n       bowline call <TOOL> [NAME=VALUE]… [OPTIONS] -- <COMMAND>…",
     after_help = "\
 How arguments are written:
-  name=value     a value, read as the tool's schema says; again for lists
+  name=value     a value, parsed by the tool's schema; repeat for lists
   name:=JSON     a value, as JSON
-  name=@file     the text of a file (@- is standard input, @@ a plain @)
+  name=@file     the contents of a file (@- is standard input, @@ a literal @)
   name:=@file    the JSON in a file
-  a.b=value      a value within an object
+  a.b=value      a value inside an object
   '{…}'          all arguments, as JSON; also from @file, or - for standard input;
-                 names after it replace what is in it
+                 later names override its members
 
 Examples:
   bowline call demo.echo message=hi
@@ -40,7 +40,7 @@ Examples:
 pub(crate) struct Call {
     #[command(flatten)]
     words: TargetWords,
-    /// Send the arguments as they are, without a look at the tool's schema
+    /// Send the arguments as they are, without checking the tool's schema
     #[arg(long)]
     no_check: bool,
     #[command(flatten)]
@@ -54,8 +54,8 @@ impl Call {
         let server = words.target.name();
         let Some(name) = words.name.as_deref().filter(|name| !name.is_empty()) else {
             return Err(
-                Failure::usage(format!("which tool of {server}?")).hint(format!(
-                    "`bowline list {}` shows those that there are",
+                Failure::usage(format!("no tool given for {server}")).hint(format!(
+                    "`bowline list {}` shows its tools",
                     words.target.to_shell_args()
                 )),
             );
@@ -74,7 +74,7 @@ impl Call {
         print_outcome(cx, server, &tool, outcome, &self.save)
     }
 
-    /// The tool that is called, and the arguments as it wants them.
+    /// Returns the tool and the arguments, converted to its schema.
     async fn arguments(
         &self,
         cx: &Context,
@@ -105,8 +105,8 @@ impl Call {
     }
 }
 
-/// Shows how a call ended. What was typed for it and did not count is a
-/// failure, after all else was said.
+/// Prints how a call ended. Unused answers are a failure, reported after
+/// everything else.
 pub(crate) fn print_outcome(
     cx: &Context,
     server: &str,
@@ -130,7 +130,7 @@ pub(crate) fn print_outcome(
     }
 }
 
-/// Prints what a tool returned.
+/// Prints the result of a tool.
 fn print(
     cx: &Context,
     what: &str,
@@ -161,17 +161,17 @@ fn print(
     }
     if parts.is_empty() {
         cx.output
-            .note(format!("{what} is done, and returned nothing"));
+            .note(format!("{what} succeeded and returned no content"));
     }
     print_parts(&cx.output, tool, parts, save)
 }
 
-/// The tool says itself what went wrong.
+/// Returns the failure that a tool reported in its result.
 fn tool_failure(what: &str, parts: &ContentParts) -> Failure {
     let text = parts.texts.join("\n");
     let text = text.trim();
     Failure::failed(match text {
-        "" => format!("{what} failed, and does not say why"),
+        "" => format!("{what} failed without an error message"),
         line if !line.contains('\n') => format!("{what} failed: {line}"),
         lines => format!("{what} failed:\n{lines}"),
     })

@@ -12,12 +12,12 @@ use crate::{
     target::{self, TargetWords},
 };
 
-/// Ask how an argument of a prompt or template might go on
+/// Ask a server to complete an argument of a prompt or template
 #[derive(Args, Debug)]
 #[command(
     override_usage = "bowline complete <SERVER>.<PROMPT> [NAME=VALUE]… <NAME>=<BEGINNING>\n       bowline complete <SERVER> <TEMPLATE> [NAME=VALUE]… <NAME>=<BEGINNING>",
     after_help = "\
-The last argument is completed; those before it are told to the server.
+The last argument is completed; those before it are sent as context.
 
 Examples:
   bowline complete demo.review language=ru
@@ -34,7 +34,7 @@ impl Complete {
         let (server, shell_args) = (words.target.name(), words.target.to_shell_args());
         let Some(name) = &words.name else {
             return Err(
-                Failure::usage(format!("which prompt or template of {server}?")).hint(format!(
+                Failure::usage(format!("no prompt or template given for {server}")).hint(format!(
                     "`bowline prompts {shell_args}` and `bowline templates {shell_args}` show them"
                 )),
             );
@@ -48,17 +48,17 @@ impl Complete {
         if cx.json() {
             return cx.output.json_text(raw.get());
         }
-        let result: CompleteResult = raw.decode().map_err(|error| {
-            Failure::failed(format!("{server}: the answer does not fit: {error}"))
-        })?;
+        let result: CompleteResult = raw
+            .decode()
+            .map_err(|error| Failure::failed(format!("{server}: invalid response: {error}")))?;
         let values = &result.completion.values;
         for value in values {
             cx.output.line(escape_control(value))?;
         }
         let more = match result.completion.total {
-            Some(total) if total > values.len() as u64 => format!("there are {total} in all"),
-            _ if result.completion.has_more == Some(true) => "there are more".to_owned(),
-            _ if values.is_empty() => "nothing to propose".to_owned(),
+            Some(total) if total > values.len() as u64 => format!("{total} in total"),
+            _ if result.completion.has_more == Some(true) => "the server has more".to_owned(),
+            _ if values.is_empty() => "no completions".to_owned(),
             _ => return Ok(()),
         };
         cx.output.note(more);
@@ -66,19 +66,19 @@ impl Complete {
     }
 }
 
-/// The params of the request: what it is about, the last word, and the others.
+/// Builds the params: the reference, the last argument, and the others as
+/// context.
 fn params(name: &str, words: &[String]) -> Result<Extra, Failure> {
     let split = |word: &String| {
         let (name, value) = word.split_once('=').ok_or_else(|| {
-            Failure::usage(format!("`{word}` is not an argument"))
+            Failure::usage(format!("`{word}` is not NAME=VALUE"))
                 .hint("write name=value; the value may be empty")
         })?;
         Ok::<_, Failure>((name.to_owned(), value.to_owned()))
     };
     let Some((last, others)) = words.split_last() else {
-        return Err(
-            Failure::usage("which argument?").hint(format!("write it as name=, after `{name}`"))
-        );
+        return Err(Failure::usage("no argument to complete")
+            .hint(format!("write it as name=, after `{name}`")));
     };
     let (argument, value) = split(last)?;
     let reference = match name.contains("://") || name.contains('{') {

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::{args::Cli, context::Context, failure::Failure};
 
-/// Print completions for a shell
+/// Print shell completions
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

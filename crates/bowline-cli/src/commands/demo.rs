@@ -4,10 +4,10 @@ use clap::Args;
 
 use crate::{context::Context, demo::tour, failure::Failure};
 
-/// A guided tour, with a server that is killed and comes back
+/// Take a guided tour with a server that is killed and restarted
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
-    /// Leave out the pauses; so it is where nobody reads along
+    /// Skip the pauses (default if the output is not a terminal)
     #[arg(long)]
     fast: bool,
 }

@@ -4,13 +4,13 @@ use clap::Args;
 
 use crate::{context::Context, doctor, failure::Failure, target::ServerArgs};
 
-/// Find out, step by step, what is wrong with a server
+/// Diagnose, step by step, what is wrong with a server
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   bowline doctor github                        a configured server
-  bowline doctor https://example.com/mcp       a server behind an address
-  bowline doctor -- npx -y some-server         a server that a command starts")]
+  bowline doctor https://example.com/mcp       a server at a URL
+  bowline doctor -- npx -y some-server         a server started by a command")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     server: ServerArgs,

@@ -16,7 +16,7 @@ use crate::{
     traffic::{FollowOptions, follow},
 };
 
-/// Ask a server to log from this level up, and print what it logs
+/// Set a server's log level, and print what it logs
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The levels are debug, info, notice, warning, error, critical, alert, emergency.
@@ -25,13 +25,13 @@ Examples:
   bowline log-level notes debug
   bowline log-level warning -- my-server --verbose
 
-The level holds for this connection, while this command runs. With --json each
+The level applies to this connection, while this command runs. With --json each
 line is a JSON document.")]
 pub(crate) struct LogLevel {
-    /// The server, unless a command starts it, and the level
+    /// The server (unless a command starts it) and the level
     #[arg(value_name = "SERVER] [LEVEL")]
     words: Vec<String>,
-    /// A command that starts the server
+    /// Command that starts the server
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ impl LogLevel {
         let level = parse_level(words.name.as_deref())?;
         if let Some(extra) = words.rest.first() {
             return Err(Failure::usage(format!(
-                "`{extra}` is too much: a level is enough"
+                "unexpected argument `{extra}`: only a level is needed"
             )));
         }
         let options = FollowOptions {
@@ -58,7 +58,8 @@ impl LogLevel {
         let Some(failure) = follow_log(cx, &words.target, &level, &options).await.err() else {
             return Ok(());
         };
-        // Servers of several revisions can be asked in one that has levels.
+        // Servers that support several revisions can be asked in one that has
+        // log levels.
         let fallback = newest_with_levels().filter(|_| failure.kind == FailureKind::Usage);
         let (Some(fallback), None) = (fallback, cx.globals.protocol) else {
             return Err(failure);
@@ -86,7 +87,7 @@ async fn follow_log(
         if let Some(revision) = revision.filter(|revision| !has_levels(*revision)) {
             let name = target.name();
             let why = format!(
-                "{name} speaks {}, in which servers log only to those who make a request",
+                "{name} uses revision {}, in which servers log only during a request",
                 revision.as_str(),
             );
             return Err(Failure::usage(why));
@@ -94,8 +95,9 @@ async fn follow_log(
         let notifications = client.notifications();
         client.set_log_level(level.clone()).await?;
         let (name, level) = (target.name(), level.as_str());
-        cx.output
-            .note(format!("{name} logs from {level} up; Ctrl-C ends it"));
+        cx.output.note(format!(
+            "{name}: log level set to {level}; press Ctrl-C to stop"
+        ));
         follow(cx, client, notifications, options).await
     })
     .await
@@ -119,11 +121,13 @@ fn parse_level(word: Option<&str>) -> Result<Level, Failure> {
     let known = Level::ALL;
     let names: Vec<&str> = known.iter().map(Level::as_str).collect();
     let Some(word) = word else {
-        return Err(Failure::usage("which level?").hint(format!("one of {}", names.join(", "))));
+        return Err(
+            Failure::usage("no log level given").hint(format!("one of {}", names.join(", ")))
+        );
     };
     let level = known.iter().find(|level| level.as_str() == word);
     level.cloned().ok_or_else(|| {
-        let failure = Failure::usage(format!("`{word}` is no level"));
+        let failure = Failure::usage(format!("unknown log level `{word}`"));
         match closest_match(word, names.iter().copied()) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure.hint(format!("the levels are {}", names.join(", "))),

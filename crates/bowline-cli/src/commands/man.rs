@@ -7,14 +7,14 @@ use clap_mangen::Man as Page;
 
 use crate::{args::Cli, context::Context, failure::Failure};
 
-/// Print the manual
+/// Print the manual pages
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline man | man -l -                    read it
+  bowline man | man -l -                    read them
   bowline man --dir ~/.local/share/man/man1 one page for each command")]
 pub(crate) struct Man {
-    /// Write a page for each command into this folder
+    /// Write one page per command into this folder
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -39,9 +39,9 @@ impl Man {
     }
 }
 
-/// The page of a command, and those of the commands below it.
+/// Collects the page of a command and those of its subcommands.
 fn collect(command: &clap::Command, pages: &mut Vec<Page>) {
-    // What clap adds by itself is on every page already.
+    // clap's `help` subcommand is on every page already.
     if command.get_name() == "help" {
         return;
     }
@@ -51,7 +51,7 @@ fn collect(command: &clap::Command, pages: &mut Vec<Page>) {
     }
 }
 
-/// All pages, one after another.
+/// Prints all pages.
 fn print(cx: &Context, pages: &[Page]) -> Result<(), Failure> {
     let mut text = Vec::new();
     for page in pages {

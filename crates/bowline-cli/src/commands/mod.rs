@@ -1,4 +1,4 @@
-//! What can be done, one file for each verb.
+//! The commands, one file each.
 
 mod auth;
 mod call;
@@ -30,7 +30,7 @@ use clap::Subcommand;
 
 use crate::{context::Context, failure::Failure};
 
-/// What to do.
+/// The subcommands of `bowline`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Commands {
     List(list::List),
@@ -62,7 +62,7 @@ pub(crate) enum Commands {
 }
 
 impl Commands {
-    /// Does it.
+    /// Runs the command.
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         match self {
             Self::List(command) => command.run(cx).await,

@@ -11,7 +11,7 @@ use crate::{
     target::{self, ServerArgs},
 };
 
-/// Ask whether a server is there, and how long it takes to answer
+/// Check that a server responds, and measure how long it takes
 #[derive(Args, Debug)]
 pub(crate) struct Ping {
     #[command(flatten)]
@@ -31,7 +31,7 @@ impl Ping {
         }
         let suffix = match method {
             method::PING => String::new(),
-            _ => format!(" to {method}, since its revision of the protocol has no ping"),
+            _ => format!(" to {method} (its protocol revision has no ping)"),
         };
         cx.output
             .line(format!("{} answered in {ms:.1} ms{suffix}", target.name()))

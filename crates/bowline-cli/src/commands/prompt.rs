@@ -17,7 +17,7 @@ use crate::{
     target::{self, Target, TargetWords},
 };
 
-/// Get a prompt, filled in
+/// Get a prompt with its arguments filled in
 #[derive(Args, Debug)]
 #[command(
     override_usage = "bowline prompt <SERVER>.<PROMPT> [NAME=VALUE]… [OPTIONS]\n       bowline prompt <PROMPT> [NAME=VALUE]… [OPTIONS] -- <COMMAND>…",
@@ -29,7 +29,7 @@ Examples:
 pub(crate) struct Prompt {
     #[command(flatten)]
     words: TargetWords,
-    /// Send the arguments as they are, without a look at what is wanted
+    /// Send the arguments as they are, without checking them
     #[arg(long)]
     no_check: bool,
     #[command(flatten)]
@@ -43,8 +43,8 @@ impl Prompt {
         let server = words.target.name();
         let Some(word) = &words.name else {
             return Err(
-                Failure::usage(format!("which prompt of {server}?")).hint(format!(
-                    "`bowline prompts {}` shows those that there are",
+                Failure::usage(format!("no prompt given for {server}")).hint(format!(
+                    "`bowline prompts {}` shows its prompts",
                     words.target.to_shell_args()
                 )),
             );
@@ -59,7 +59,7 @@ impl Prompt {
             return cx.output.json_text(raw.get());
         }
         let result: GetPromptResult = raw.decode().map_err(|error| {
-            Failure::failed(format!("{server}.{name}: the answer does not fit: {error}"))
+            Failure::failed(format!("{server}.{name}: invalid response: {error}"))
         })?;
         let paint = cx.output.paint();
         for message in &result.messages {
@@ -114,7 +114,7 @@ impl Prompt {
     }
 }
 
-/// What can be filled in, all of it texts, as a schema.
+/// Returns a schema for the prompt's arguments, which are all strings.
 fn schema(prompt: &Definition) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();

@@ -22,7 +22,7 @@ use crate::{
 #[command(
     override_usage = "bowline read <SERVER> <URI> [OPTIONS]\n       bowline read <URI> [OPTIONS] -- <COMMAND>…",
     after_help = "\
-Text is printed as it is. What is not text goes to a pipe or a file, not to a terminal.
+Text is printed as it is. Binary content is written to a pipe or a file, never to a terminal.
 
 Examples:
   bowline read demo note:///hello
@@ -43,23 +43,23 @@ impl Read {
         let server = words.target.name();
         let Some(uri) = &words.name else {
             return Err(
-                Failure::usage(format!("which resource of {server}?")).hint(format!(
-                    "`bowline resources {}` shows those that there are",
+                Failure::usage(format!("no resource given for {server}")).hint(format!(
+                    "`bowline resources {}` shows its resources",
                     words.target.to_shell_args()
                 )),
             );
         };
         if let Some(word) = words.rest.first() {
-            return Err(Failure::usage(format!("`{word}` is one word too many"))
-                .hint("one resource is read at a time"));
+            return Err(Failure::usage(format!("unexpected argument `{word}`"))
+                .hint("read one resource at a time"));
         }
         let raw = target::with_client(cx, &words.target, async |client| {
             read(client, &words.target, uri).await
         })
         .await?;
-        let result: ReadResourceResult = raw.decode().map_err(|error| {
-            Failure::failed(format!("{server}: the answer does not fit: {error}"))
-        })?;
+        let result: ReadResourceResult = raw
+            .decode()
+            .map_err(|error| Failure::failed(format!("{server}: invalid response: {error}")))?;
         let parts = ContentParts::from_contents(&result.contents);
         let name = uri.rsplit('/').next().unwrap_or_default();
         if cx.json() {
@@ -79,7 +79,7 @@ async fn read(client: &Client, target: &Target, uri: &str) -> Result<RawJson, Fa
     };
     let reason = error.reason();
     let failure = Failure::from(error).with_prefix(server);
-    // Some servers have no code of their own for what is not there.
+    // Some servers have no separate code for a missing resource.
     if !matches!(reason, Reason::ResourceNotFound | Reason::InvalidParams) {
         return Err(failure);
     }
@@ -90,16 +90,17 @@ async fn read(client: &Client, target: &Target, uri: &str) -> Result<RawJson, Fa
     }
     let known = listed.iter().map(|resource| resource.uri.as_str());
     let mut missing = list::not_found(server, "resource", uri, known).hint(format!(
-        "`bowline resources {shell_args}` and `bowline templates {shell_args}` show what there is"
+        "`bowline resources {shell_args}` and `bowline templates {shell_args}` show what is \
+         available"
     ));
     missing.kind = FailureKind::Failed;
     match reason {
         Reason::ResourceNotFound => Err(missing),
-        _ => Err(missing.hint(format!("the server said: {}", failure.message))),
+        _ => Err(missing.hint(format!("the server's message: {}", failure.message))),
     }
 }
 
-/// Prints a resource as it is, so that it can be piped.
+/// Prints a resource unchanged, so it can be piped.
 fn print_contents(
     cx: &Context,
     name: &str,
@@ -110,8 +111,11 @@ fn print_contents(
         if save.out.is_none() && !parts.files.is_empty() && parts.texts.is_empty() {
             let what = parts.files.first().map(FileContent::describe);
             let what = what.unwrap_or_default();
-            return Err(Failure::usage(format!("{what}: not for a terminal"))
-                .hint("save it with --out FILE, or pipe it somewhere"));
+            return Err(Failure::usage(format!(
+                "{what}: binary content is not printed to a \
+                 terminal"
+            ))
+            .hint("save it with --out FILE, or pipe it to another program"));
         }
         return print_parts(&cx.output, name, parts, save);
     }

@@ -13,52 +13,53 @@ use crate::{
     traffic::{self, CheckOptions, Findings, LoadedRecording, Verdict},
 };
 
-/// How long one answer may take unless --timeout says otherwise.
+/// Default time limit of one response.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// How much of a value is shown.
+/// Maximum number of characters shown of a value.
 const MAX_VALUE_CHARS: usize = 200;
 
-/// Serve a recording, or check a server against it
+/// Serve a recording, or compare a server with it
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Recordings are made with --record FILE, by any command that speaks with a server.
+Any command that talks to a server makes a recording with --record FILE.
 
 Examples:
-  bowline replay talk.jsonl                          what is in it
-  bowline replay talk.jsonl --serve                  answer as the recorded server did
-  bowline list -- bowline replay talk.jsonl --serve  the same, asked by bowline
-  bowline replay talk.jsonl --check time             ask it all again, and compare
+  bowline replay talk.jsonl                          show what it contains
+  bowline replay talk.jsonl --serve                  respond as the recorded server did
+  bowline list -- bowline replay talk.jsonl --serve  the same, with bowline as the client
+  bowline replay talk.jsonl --check time             repeat the requests and compare
   bowline replay talk.jsonl --check time --ignore content[*].text
 
-Calls of tools that are not marked read-only or idempotent are not made again
-without --all. What differs by nature does not count: ids, _meta, requestState
-and the server's version.")]
+Calls of tools that are not marked read-only or idempotent are repeated only with
+--all. Values that always differ are ignored: ids, _meta, requestState and the
+server's version.")]
 pub(crate) struct Replay {
     /// The recording
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Answer as the recorded server did
+    /// Respond as the recorded server did
     #[arg(long, conflicts_with = "check")]
     serve: bool,
-    /// Serve the program that started this one (this is the default)
+    /// Serve over standard input and output (default)
     #[arg(long, requires = "serve", conflicts_with = "http")]
     stdio: bool,
-    /// Serve over HTTP at an address or port of this machine
+    /// Serve over HTTP on a local address or port
     #[arg(long, value_name = "ADDRESS", requires = "serve")]
     http: Option<String>,
-    /// Make the recorded requests again, and compare the results
+    /// Repeat the recorded requests and compare the results
     #[arg(long)]
     check: bool,
-    /// With --check: also call tools that may have effects
+    /// With --check: also call tools that may have side effects
     #[arg(long, requires = "check")]
     all: bool,
-    /// With --check: a place that may differ, such as content[0].text; may be repeated
+    /// With --check: ignore differences here, for example content[0].text; may
+    /// be repeated
     #[arg(long, value_name = "PATH", requires = "check")]
     ignore: Vec<String>,
     /// With --check: the server, by name or URL, or `demo`
     #[arg(value_name = "SERVER", requires = "check")]
     server: Option<String>,
-    /// With --check: a command that starts the server
+    /// With --check: command that starts the server
     #[arg(last = true, value_name = "COMMAND", requires = "check")]
     command: Vec<String>,
 }
@@ -78,7 +79,7 @@ impl Replay {
 
     async fn check(self, cx: &Context, recording: LoadedRecording) -> Result<(), Failure> {
         if self.server.is_none() && self.command.is_empty() {
-            return Err(Failure::usage("which server is to be checked?")
+            return Err(Failure::usage("no server to check")
                 .hint("name one after --check, or put a command after `--`"));
         }
         let server = ServerArgs {
@@ -143,7 +144,7 @@ fn verdict_lines(cx: &Context, label: &str, verdict: &Verdict) -> Vec<String> {
     }
 }
 
-/// A value, short enough for a line.
+/// Formats a value, shortened to fit on a line.
 fn format_value(value: Option<&Value>) -> String {
     let Some(value) = value else {
         return "nothing".to_owned();
@@ -176,18 +177,18 @@ fn report(cx: &Context, target: &Target, findings: &Findings) -> Result<(), Fail
             count => format!(", {count} skipped"),
         };
         cx.output
-            .line(format!("{same} the same, {different} different{skipped}"))?;
+            .line(format!("{same} equal, {different} different{skipped}"))?;
     }
     let name = target.name();
     if same + different == 0 {
-        let why = format!("nothing of the recording could be compared with {name}");
+        let why = format!("no recorded request could be compared with {name}");
         return Err(Failure::failed(why));
     }
     if different == 0 {
         return Ok(());
     }
     Err(Failure::failed(format!(
-        "{name} does not answer as it was recorded"
+        "{name} does not respond as recorded"
     )))
 }
 
@@ -206,7 +207,7 @@ fn as_json(checked: &traffic::CheckedRequest) -> Value {
     }
 }
 
-/// Shows what is in a recording.
+/// Prints the contents of a recording.
 fn print_requests(cx: &Context, recording: &LoadedRecording) -> Result<(), Failure> {
     let lines = recording.request_summaries();
     if cx.json() {
@@ -221,7 +222,7 @@ fn print_requests(cx: &Context, recording: &LoadedRecording) -> Result<(), Failu
         }));
     }
     let paint = cx.output.paint();
-    let revision = recording.revision.as_deref().unwrap_or("no revision");
+    let revision = recording.revision.as_deref().unwrap_or("unknown revision");
     let heading = format!("{}, {revision}", recording.server);
     cx.output.line(paint.bold(escape_control(&heading)))?;
     for line in &lines {
@@ -233,7 +234,9 @@ fn print_requests(cx: &Context, recording: &LoadedRecording) -> Result<(), Failu
         };
         cx.output.line(format!("{outcome} {label}"))?;
     }
-    cx.output
-        .note("`--serve` answers from it; `--check SERVER` asks it all again");
+    cx.output.note(
+        "use --serve to respond from it, or --check SERVER to repeat the requests and \
+         compare",
+    );
     Ok(())
 }

@@ -42,7 +42,7 @@ fn row(resource: &Resource) -> (&str, String) {
     (&resource.uri, summary)
 }
 
-/// What there is to say of a resource or a template, on one line.
+/// Describes a resource or a template on one line.
 pub(super) fn describe(
     title: &str,
     description: Option<&str>,
@@ -60,7 +60,7 @@ pub(super) fn describe(
     summary
 }
 
-/// Prints addresses and what there is to say of each.
+/// Prints URIs with their descriptions.
 pub(super) fn print(
     cx: &Context,
     server: &str,

@@ -14,28 +14,28 @@ use crate::{
     target,
 };
 
-/// Go on with a call that waits for answers
+/// Resume a suspended call, answering its questions
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline resume                                 list the calls that wait
-  bowline resume brave-otter-12                  be asked, in a terminal
-  bowline resume brave-otter-12 seat=12A bags=1  answer at once
+  bowline resume                                 list suspended calls
+  bowline resume brave-otter-12                  answer its questions in the terminal
+  bowline resume brave-otter-12 seat=12A bags=1  answer directly
   bowline resume brave-otter-12 @answers.json    answer from a file
-  bowline resume brave-otter-12 --discard        forget the call
+  bowline resume brave-otter-12 --discard        discard the call
 
-What stands behind the name answers what the call has asked. What it may ask
-afterwards is answered with --answer FIELD=VALUE, as with `bowline call`.
+The answers after the name are for the questions the call has already asked. Answer
+later questions with --answer FIELD=VALUE, as with `bowline call`.
 
-A call goes on at the server that it was made to, started in the same folder. If
-the entry of that server has changed since, nothing is sent.")]
+The call resumes at the same server, started in the same folder. If that server's
+entry has changed since, nothing is sent.")]
 pub(crate) struct Resume {
-    /// The call, as it was named when it was parked
+    /// The name the call was given when it was suspended
     id: Option<String>,
-    /// Answers to what it has asked: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
+    /// Answers to its questions: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
     #[arg(value_name = "FIELD=VALUE", value_parser = interaction::parse_answer)]
     answers: Vec<interaction::AnswerWord>,
-    /// Forget the call; the server is not told
+    /// Discard the call without notifying the server
     #[arg(long, requires = "id", conflicts_with = "answers")]
     discard: bool,
     #[command(flatten)]
@@ -52,17 +52,17 @@ impl Resume {
         let parked = store.get(&id)?;
         if self.discard {
             store.remove(&id)?;
-            cx.output.note(format!("forgot {id}"));
+            cx.output.note(format!("discarded {id}"));
             return Ok(());
         }
-        // Before the folder changes.
+        // Resolved before the current directory changes.
         self.save.out = self.save.out.as_deref().map(absolute);
         let questions = parked.continuation.questions();
         let answers = interaction::read_answers(&self.answers, cx.time_left())?;
         let answers =
             interaction::match_to_questions(&answers, questions, |key| parked.is_open(key))
                 .map_err(|failure| {
-                    failure.hint(format!("go on with: {}", parked.command_line()))
+                    failure.hint(format!("resume with: {}", parked.command_line()))
                 })?;
         let cx = &resumed_context(cx, &parked, answers)?;
         let target = parked.target(cx)?;
@@ -70,7 +70,7 @@ impl Resume {
         let server = parked.name.clone();
         let what = format!("{server}.{tool}");
         let outcome = target::with_client(cx, &target, async |client| {
-            // As it stands now, should this not be the first attempt.
+            // Read again, in case this is not the first attempt.
             let outcome = interaction::resume(cx, client, store.get(&id)?).await;
             outcome.map_err(|failure| failure.with_prefix(&what))
         });
@@ -78,7 +78,7 @@ impl Resume {
     }
 }
 
-/// The world as it was when the call was parked, with the answers of now.
+/// Returns the context in which the call was suspended, with the new answers.
 fn resumed_context(
     cx: &Context,
     parked: &ParkedCall,
@@ -93,7 +93,8 @@ fn resumed_context(
         .map(|root| absolute(root))
         .collect();
     globals.interaction.parked_answers = answers;
-    // A project's file is found again there, and needs its yes again.
+    // A project's file is found again in that directory, and must be trusted
+    // again.
     let is_user_file = |path: &PathBuf| !target::is_project_file(path, parked.folder());
     globals.config = parked.config().filter(is_user_file).or(globals.config);
     globals.protocol = parked.revision().or(globals.protocol);
@@ -122,7 +123,7 @@ fn list(cx: &Context, all: &[ParkedCall]) -> Result<(), Failure> {
         return cx.output.json(&all);
     }
     if all.is_empty() {
-        cx.output.note("no call waits for answers");
+        cx.output.note("no suspended calls");
     }
     let paint = cx.output.paint();
     for parked in all {
@@ -136,7 +137,7 @@ fn list(cx: &Context, all: &[ParkedCall]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A time that has passed, in the largest unit that has one.
+/// Formats an elapsed time in its largest unit.
 fn format_age(seconds: u64) -> String {
     let (number, unit) = match seconds {
         0..2 => return "just now".to_owned(),

@@ -18,42 +18,42 @@ use crate::{
     target::interruptible,
 };
 
-/// How long a server may take to list everything, unless said otherwise.
+/// Default time in which a server must list everything.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Search the tools, resources and prompts of all servers
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline search flight                     everything that has to do with flights
-  bowline search flight --in tools --names  only the names of tools, one a line
+  bowline search flight                     everything about flights
+  bowline search flight --in tools --names  only tool names, one per line
   bowline search 'book flight' --server demo
-  bowline search knots --server notes --call  asks the server's own search tool")]
+  bowline search knots --server notes --call  use the server's own search tool")]
 pub(crate) struct Search {
-    /// The words to look for, in names and descriptions
+    /// Words to find in names and descriptions
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
     /// Search only this server; may be repeated
     #[arg(long, value_name = "SERVER")]
     server: Vec<String>,
-    /// Search only among these
+    /// Search only these kinds
     #[arg(long = "in", value_enum, value_name = "KIND")]
     kinds: Vec<KindArg>,
-    /// Show whole descriptions
+    /// Show complete descriptions
     #[arg(long, conflicts_with = "names")]
     full: bool,
     /// Show only names
     #[arg(long)]
     names: bool,
-    /// Show at most so many
+    /// Maximum number of results
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     limit: usize,
-    /// Ask the search tool of the server that --server names
+    /// Call the search tool of the servers given by --server
     #[arg(long, requires = "server", conflicts_with_all = ["kinds", "full", "names"])]
     call: bool,
 }
 
-/// What to search among.
+/// A kind of item to search for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum KindArg {
     Tools,
@@ -118,11 +118,11 @@ impl Search {
             cx.output.line(self.format_item(cx.output.paint(), item))?;
         }
         match found.len() - visible.len() {
-            0 if found.is_empty() => cx.output.note("nothing was found"),
+            0 if found.is_empty() => cx.output.note("no matches"),
             0 => {}
             more => cx
                 .output
-                .note(format!("… and {more} more; --limit shows them")),
+                .note(format!("… and {more} more; raise --limit to see them")),
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Search {
     }
 }
 
-/// The first line, and not too much of it.
+/// Returns the first line, shortened.
 fn first_line(text: &str) -> String {
     const MAX_CHARS: usize = 96;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
@@ -175,7 +175,7 @@ fn to_json(item: &SearchItem) -> Value {
     })
 }
 
-/// Everything that a server offers.
+/// Collects everything a server offers.
 async fn collect_items(client: Client) -> Result<Vec<SearchItem>, Failure> {
     let (tools, resources, templates, prompts) = tokio::join!(
         client.tools().list(),
@@ -199,7 +199,7 @@ async fn collect_items(client: Client) -> Result<Vec<SearchItem>, Failure> {
     Ok(items)
 }
 
-/// A server that lacks a kind of thing has none of it.
+/// Treats an unsupported list as empty.
 fn or_empty<T>(listed: Result<Vec<T>, Error>) -> Result<Vec<T>, Failure> {
     match listed {
         Err(error) if is_unsupported(&error) => Ok(Vec::new()),

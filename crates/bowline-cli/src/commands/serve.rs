@@ -23,26 +23,26 @@ use crate::{
     target::DEMO,
 };
 
-/// Where HTTP is served unless an address is given.
+/// The default address for HTTP.
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8765);
-/// How long calls under way may take once the end is called for.
+/// How long calls in flight may take after shutdown begins.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Serve the built-in server, over stdio or HTTP
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline serve demo --http                  at http://127.0.0.1:8765/mcp, or on a free port
+  bowline serve demo --http                  on http://127.0.0.1:8765/mcp, or another free port
   bowline serve demo --http 8000             on this port
-  bowline list -- bowline serve demo --stdio as a process of its own")]
+  bowline list -- bowline serve demo --stdio as a separate process")]
 pub(crate) struct Serve {
-    /// The server; there is only `demo`
+    /// The server to serve; only `demo` is built in
     #[arg(value_name = "NAME")]
     name: String,
-    /// Speak with the program that started this one
+    /// Serve over standard input and output
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
-    /// Listen for HTTP at an address or port
+    /// Serve over HTTP on an address or port
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1)]
     http: Option<Option<String>>,
 }
@@ -55,15 +55,18 @@ impl Serve {
         match (self.stdio, self.http) {
             (true, _) => serve_stdio(cx).await,
             (false, Some(address)) => serve_http(cx, address.as_deref()).await,
-            (false, None) => Err(Failure::usage("how should it be served?")
-                .hint("--http listens on this machine and prints the address")
-                .hint("--stdio is for programs that start it and speak over its input and output")),
+            (false, None) => Err(Failure::usage("no transport given")
+                .hint("use --http to listen on this machine; it prints the URL")
+                .hint(
+                    "use --stdio if another program starts it and talks to it over its input \
+                     and output",
+                )),
         }
     }
 }
 
 fn not_built_in(name: &str) -> Failure {
-    let failure = Failure::usage(format!("there is no built-in server `{name}`"));
+    let failure = Failure::usage(format!("unknown built-in server `{name}`"));
     match closest_match(name, [DEMO]) {
         Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
         None => failure.hint("only `demo` is built in: bowline serve demo --http"),
@@ -72,11 +75,13 @@ fn not_built_in(name: &str) -> Failure {
 
 async fn serve_stdio(cx: &Context) -> Result<(), Failure> {
     if io::stdin().is_terminal() {
-        cx.output
-            .note("reading messages from the terminal, one a line; --http is the easier way");
+        cx.output.note(
+            "reading messages from the terminal, one per line; --http is usually what you \
+             want",
+        );
     }
     let service = demo::service(ServerLocation::ChildProcess)?;
-    // Who started it may want to know, to look at it or to end it.
+    // The program that started it may want to know, to inspect or stop it.
     demo::announce(&service);
     let served = service.serve_stdio();
     tokio::pin!(served);
@@ -107,13 +112,13 @@ async fn serve_http(cx: &Context, address: Option<&str>) -> Result<(), Failure> 
 
 fn stop(cx: &Context, http: &HttpService) {
     cx.output
-        .note("stopping; calls under way may finish, press Ctrl-C again to leave at once");
+        .note("shutting down; waiting for calls in flight, press Ctrl-C again to exit now");
     http.stop(SHUTDOWN_TIMEOUT);
 }
 
-/// Says where it can be reached. The URL is the result; the rest is for people.
+/// Prints the URL as the result; everything else is a note.
 fn announce(cx: &Context, service: &Service<App>, bound: SocketAddr) -> Result<(), Failure> {
-    // The service looks at no path; this is where clients expect it.
+    // The service ignores the path; this is the one clients expect.
     let url = format!("http://{bound}/mcp");
     match cx.json() {
         true => cx.output.json(&json!({ "url": url }))?,
@@ -126,14 +131,14 @@ fn announce(cx: &Context, service: &Service<App>, bound: SocketAddr) -> Result<(
     };
     if !bound.ip().is_loopback() {
         cx.output
-            .note("other machines can reach it, and nobody is asked who they are");
+            .note("warning: it is reachable from other machines, without authentication");
     }
     cx.output.note(format!("try: bowline list {local_url}"));
-    cx.output.note("Ctrl-C stops it");
+    cx.output.note("press Ctrl-C to stop");
     Ok(())
 }
 
-/// Waits for a server that was told to stop, unless the user cannot.
+/// Waits for a server that is shutting down, or for another Ctrl-C.
 async fn wait_or_interrupt(served: impl Future<Output = io::Result<()>>) -> Result<(), Failure> {
     tokio::select! {
         done = served => Ok(done?),
@@ -141,7 +146,7 @@ async fn wait_or_interrupt(served: impl Future<Output = io::Result<()>>) -> Resu
     }
 }
 
-/// Binds the address that was given, or the usual one, or any free port.
+/// Binds the given address, or the default one, or any free port.
 async fn listen(requested: Option<&str>) -> Result<(TcpListener, SocketAddr), Failure> {
     let address = requested.map(parse_address).transpose()?;
     let listener = match TcpListener::bind(address.unwrap_or(DEFAULT_ADDRESS)).await {
@@ -152,27 +157,27 @@ async fn listen(requested: Option<&str>) -> Result<(TcpListener, SocketAddr), Fa
     };
     let listener = listener.map_err(|error| {
         let attempted = address.unwrap_or(DEFAULT_ADDRESS);
-        Failure::usage(format!("cannot listen at {attempted}: {error}"))
-            .hint("without an address, a free port is taken: bowline serve demo --http")
+        Failure::usage(format!("cannot listen on {attempted}: {error}"))
+            .hint("leave out the address to use a free port: bowline serve demo --http")
     })?;
     let bound = listener.local_addr()?;
     Ok((listener, bound))
 }
 
-/// Reads an address: `127.0.0.1:8000`, `8000`, `:8000`, `localhost:8000`.
+/// Parses an address: `127.0.0.1:8000`, `8000`, `:8000`, `localhost:8000`.
 fn parse_address(text: &str) -> Result<SocketAddr, Failure> {
     let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
     if let (true, Ok(port)) = (matches!(host, "" | "localhost"), port.parse()) {
         return Ok(SocketAddr::new(DEFAULT_ADDRESS.ip(), port));
     }
     text.parse().map_err(|_| {
-        Failure::usage(format!("--http {text}: this is not an address"))
-            .hint("write a port, such as 8000, or an address, such as 127.0.0.1:8000")
+        Failure::usage(format!("--http {text}: invalid address"))
+            .hint("give a port, such as 8000, or an address, such as 127.0.0.1:8000")
     })
 }
 
-/// Whom to listen to. Pages in the browsers of this machine must not be able
-/// to reach a server under a name that they made up.
+/// Returns the origins to accept. Web pages in local browsers must not reach
+/// the server under a host name of their choice.
 fn origin_policy(bound: IpAddr) -> Result<OriginPolicy, Failure> {
     let policy = OriginPolicy::loopback();
     if bound.is_loopback() {

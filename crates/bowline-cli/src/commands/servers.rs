@@ -11,13 +11,13 @@ use crate::{
     target::interruptible,
 };
 
-/// How long a server may take to open a session, unless said otherwise.
+/// Default time in which a server must open a session.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// List the servers that configuration files name, where, and how they are
+/// List the configured servers, their files and their state
 #[derive(Args, Debug)]
 pub(crate) struct Servers {
-    /// Only list them, and connect to none
+    /// Only list them, without connecting
     #[arg(long)]
     no_check: bool,
 }

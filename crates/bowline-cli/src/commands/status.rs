@@ -13,22 +13,22 @@ use crate::{
     target::{Target, interruptible},
 };
 
-/// How long a server may take to answer everything, unless said otherwise.
+/// Default time in which a server must respond to everything.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Show how servers are doing: reachable or not, what they speak and offer
+/// Check servers: reachability, protocol revision, and what they offer
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline status                        all servers that you have configured
-  bowline status github demo            these
+  bowline status                        all configured servers
+  bowline status github demo            only these
   bowline status https://example.com/mcp
   bowline status -- npx -y @modelcontextprotocol/server-everything")]
 pub(crate) struct Status {
-    /// The servers; all that are configured, unless given
+    /// The servers; defaults to all configured servers
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
-    /// A command that starts a server
+    /// Command that starts a server
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -59,7 +59,7 @@ impl Status {
     }
 }
 
-/// One server, for people.
+/// Formats the result of one server as text.
 fn format_result(cx: &Context, result: &ServerResult<HealthCheck>) -> String {
     let paint = cx.output.paint();
     let name = paint.bold(escape_control(&result.name));
@@ -93,7 +93,7 @@ fn milliseconds(duration: Duration) -> String {
     format!("{:.1} ms", duration.as_secs_f64() * 1000.0)
 }
 
-/// One server, for programs.
+/// Formats the result of one server as JSON.
 fn to_json(result: &ServerResult<HealthCheck>) -> Value {
     let state = ServerState::from_result(&result.result).as_str();
     let mut document = match &result.result {
@@ -106,7 +106,7 @@ fn to_json(result: &ServerResult<HealthCheck>) -> Value {
     document
 }
 
-/// All is well only if all servers are.
+/// Returns a failure unless all servers work.
 fn combined_failure(
     targets: &[Target],
     results: Vec<ServerResult<HealthCheck>>,
@@ -121,9 +121,12 @@ fn combined_failure(
     let name = escape_control(target.name());
     let message = match (failed.len(), all) {
         (1, 1) => format!("{name} does not work"),
-        (1, _) => format!("{name} does not work, the others do"),
+        (1, _) => format!("{name} does not work; the others do"),
         (count, _) => format!("{count} of {all} servers do not work"),
     };
-    let advice = format!("bowline doctor {} finds out why", target.to_shell_args());
+    let advice = format!(
+        "run `bowline doctor {}` to find out why",
+        target.to_shell_args()
+    );
     Some(Failure::new(*kind, message).hint(advice))
 }

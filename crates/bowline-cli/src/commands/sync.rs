@@ -14,19 +14,19 @@ use crate::{
     target::{Target, interruptible},
 };
 
-/// Ask servers to bring themselves up to date
+/// Call the sync tool of servers
 ///
-/// Calls the tool `sync_repository` of each server, or another whose name
+/// Calls the tool `sync_repository` of each server, or another tool whose name
 /// begins with `sync`.
 #[derive(Args, Debug)]
 pub(crate) struct Sync {
-    /// The servers; all that are configured and can, unless given
+    /// The servers; defaults to all configured servers that have such a tool
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
-    /// The tool to call, where several fit
+    /// The tool to call if several match
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// Where several tools fit, call the first without asking
+    /// If several tools match, call the first without asking
     #[arg(long, short)]
     yes: bool,
 }
@@ -47,11 +47,11 @@ impl Sync {
                 Err(failure) if failure.is_external() => return Err(failure),
                 Ok(None) if is_named => return Err(SYNC.ambiguity(&[]).with_prefix(target.name())),
                 Err(failure) if is_named => return Err(failure.with_prefix(target.name())),
-                // Of all servers, those that can are meant.
+                // Without names, servers that have no such tool are skipped.
                 Ok(None) => {}
                 Err(failure) => {
                     let failure = failure.with_prefix(target.name());
-                    // The last is told at the end.
+                    // The last one is reported at the end.
                     if let Some(other) = failed.replace(failure) {
                         cx.output.note(escape_control(&other.message));
                     }
@@ -61,15 +61,15 @@ impl Sync {
         if cx.json() {
             cx.output.json(&json!({ "results": results }))?;
         }
-        // What was not brought up to date was asked for all the same.
+        // Servers that could not be used were part of the request.
         selected.require_all(failed)?;
         match results.is_empty() {
-            true => Err(Failure::failed("no server has a tool that syncs")),
+            true => Err(Failure::failed("no server has a sync tool")),
             false => Ok(()),
         }
     }
 
-    /// Calls the tool, if there is one.
+    /// Calls the tool, if the server has one.
     async fn sync(
         &self,
         cx: &Context,
@@ -100,22 +100,22 @@ impl Sync {
     }
 }
 
-/// Asks which of several tools is meant, where there is somebody to ask.
+/// Asks which of several tools to call, if there is a terminal.
 async fn choose_tool<'a>(cx: &Context, candidates: &[&'a Tool]) -> Result<&'a Tool, Failure> {
     if !stdin().is_terminal() || !stderr().is_terminal() {
         return Err(SYNC
             .ambiguity(candidates)
-            .hint("or take the first with --yes"));
+            .hint("or call the first with --yes"));
     }
-    cx.output.note("Several tools might sync:");
+    cx.output.note("Several tools match:");
     for (number, tool) in (1..).zip(candidates) {
         cx.output
             .note(format!("  {number}. {}", escape_name(&tool.name)));
     }
     cx.output
-        .note("Which one? Its number, or nothing to leave:");
+        .note("Number of the tool to call (empty to cancel):");
     let _pause = cx.globals.clock.pause();
-    // On a thread of its own, so that Ctrl-C is heard meanwhile.
+    // On a separate thread, so Ctrl-C still works.
     let answer = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();
         stdin().lock().read_line(&mut answer).map(|_| answer)
@@ -125,5 +125,5 @@ async fn choose_tool<'a>(cx: &Context, candidates: &[&'a Tool]) -> Result<&'a To
     let chosen = number.and_then(|number| candidates.get(number.checked_sub(1)?));
     chosen
         .copied()
-        .ok_or_else(|| Failure::usage("nothing was chosen, and nothing was called"))
+        .ok_or_else(|| Failure::usage("no tool chosen; nothing was called"))
 }

@@ -11,7 +11,7 @@ use crate::{
     target::{self, ServerArgs},
 };
 
-/// List a server's templates for resources
+/// List a server's resource templates
 #[derive(Args, Debug)]
 pub(crate) struct Templates {
     #[command(flatten)]

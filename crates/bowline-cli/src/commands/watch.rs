@@ -12,12 +12,12 @@ use crate::{
     traffic::{FollowOptions, follow},
 };
 
-/// Print changes, notifications and log messages as they come
+/// Print changes, notifications and log messages as they arrive
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline watch notes                           lists that change, log messages, the connection
-  bowline watch notes file:///todo.md --read    a resource, with what it says now
+  bowline watch notes                           list changes, log messages, the connection
+  bowline watch notes file:///todo.md --read    a resource, with its new contents
   bowline watch notes --for 1m                  for a minute
   bowline watch notes --count 1 file:///todo.md until it changes
 
@@ -25,13 +25,13 @@ Each line is a time in UTC, what happened, and to what. With --json each line is
 a JSON document: this is the one command that prints more than one of them.
 Ctrl-C ends it, with exit code 130; --count and --for end it with 0.")]
 pub(crate) struct Watch {
-    /// The server, unless a command starts it, and the resources to watch
+    /// The server (unless a command starts it) and the resources to watch
     #[arg(value_name = "SERVER] [URI")]
     words: Vec<String>,
-    /// A command that starts the server
+    /// Command that starts the server
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// Print the new content of resources, too
+    /// Also print the new contents of resources
     #[arg(long)]
     read: bool,
     #[command(flatten)]
@@ -41,10 +41,10 @@ pub(crate) struct Watch {
 /// When to stop.
 #[derive(Args, Debug)]
 pub(crate) struct StopArgs {
-    /// Stop after so many pieces of news
+    /// Stop after this many events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Stop after this long
+    /// Stop after this time, for example 30 or 1m
     #[arg(long = "for", value_name = "SECONDS", value_parser = crate::args::parse_duration)]
     time: Option<Duration>,
 }
@@ -85,14 +85,17 @@ async fn watch(
     uris: &[String],
     options: &FollowOptions,
 ) -> Result<(), Failure> {
-    // Before anything is subscribed to, so that nothing falls between.
+    // Listen before subscribing, so nothing is missed.
     let notifications = client.notifications();
     let mut subscriptions = Vec::new();
     for uri in uris {
         let subscription = client.resources().subscribe(uri).await;
         let subscription = subscription.map_err(|error| {
             let failure = Failure::from(error).with_prefix(uri);
-            failure.hint("without a resource, `watch` prints what the server tells by itself")
+            failure.hint(
+                "name resources to subscribe to; without them, `watch` prints other \
+                 notifications",
+            )
         })?;
         subscriptions.push(subscription);
     }
@@ -103,6 +106,6 @@ async fn watch(
     };
     let what = crate::output::escape_control(&what);
     cx.output
-        .note(format!("watching {server}{what}; Ctrl-C ends it"));
+        .note(format!("watching {server}{what}; press Ctrl-C to stop"));
     follow(cx, client, notifications, options).await
 }

@@ -1,4 +1,4 @@
-//! What all handlers of the demo have at hand.
+//! The state shared by all handlers of the demo.
 
 use std::io::{self, Write as _};
 
@@ -15,9 +15,9 @@ pub(crate) struct App {
 /// Where the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerLocation {
-    /// In the process of the client, which must not be harmed.
+    /// In the client's process, which must not be harmed.
     InProcess,
-    /// In a process of its own.
+    /// In its own process.
     ChildProcess,
 }
 
@@ -30,13 +30,13 @@ impl App {
         })
     }
 
-    /// Whether the process may be ended without harm to the client.
+    /// Returns whether the process may be ended without harming the client.
     pub(super) fn has_own_process(&self) -> bool {
         self.location == ServerLocation::ChildProcess
     }
 
-    /// Writes a line to the standard error output, as servers do that are
-    /// processes of their own. Whoever reads it nowhere misses nothing.
+    /// Writes a line to standard error, if the server has its own process.
+    /// Write errors are ignored.
     pub(super) fn log_to_stderr(&self, line: &str) {
         if self.has_own_process() {
             let _ = writeln!(io::stderr(), "demo: {line}");

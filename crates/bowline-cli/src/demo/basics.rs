@@ -1,4 +1,4 @@
-//! Tools that only answer.
+//! Tools that only respond.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::{App, picture};
 
-/// The exit code of a process that was told to crash.
+/// The exit code of the `crash` tool.
 const CRASH_EXIT_CODE: i32 = 70;
 
-/// Adds them to a server.
+/// Registers the tools.
 pub(super) fn register(server: Server<App>) -> Server<App> {
     server
         .tool(echo::tool().with_any_state())
@@ -27,10 +27,10 @@ pub(super) fn register(server: Server<App>) -> Server<App> {
         .tool(crash::tool())
 }
 
-/// Says what it is told
+/// Returns its input
 #[tool(read_only, open_world = false)]
 async fn echo(
-    /// What to say
+    /// The text to return
     message: String,
 ) -> Result<String> {
     Ok(message)
@@ -49,20 +49,20 @@ async fn add(a: f64, b: f64) -> Result<Json<Sum>> {
 
 #[derive(Serialize, JsonSchema)]
 struct Rolled {
-    /// What each die shows.
+    /// The value of each die.
     dice: Vec<u8>,
-    /// All of them together.
+    /// Their sum.
     total: u32,
 }
 
 /// Rolls dice
 #[tool(read_only, open_world = false)]
 async fn roll(
-    /// How many
+    /// Number of dice
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 100))]
     dice: u8,
-    /// How many sides each has
+    /// Number of sides of each die
     #[serde(default = "six")]
     #[schemars(range(min = 2, max = 100))]
     sides: u8,
@@ -73,7 +73,7 @@ async fn roll(
         getrandom::fill(&mut bytes)?;
         *number = u16::from_ne_bytes(bytes);
     }
-    // The remainder fits into a byte, as the number of sides does.
+    // The remainder fits into a byte, like the number of sides.
     let face = |number: u16| (number % u16::from(sides)) as u8 + 1;
     let dice: Vec<u8> = random.into_iter().map(face).collect();
     let total = dice.iter().copied().map(u32::from).sum();
@@ -86,21 +86,21 @@ async fn draw() -> Result<ImageContent> {
     Ok(ImageContent::new(picture::base64(), "image/png"))
 }
 
-/// Counts slowly, tells how far it is, and can be called off
+/// Counts slowly with progress, and can be cancelled
 #[tool(read_only, open_world = false)]
 async fn slow(
-    /// How far to count
+    /// Number to count to
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 1000))]
     count: u32,
-    /// How long each number takes, in milliseconds
+    /// Pause before each number, in milliseconds
     #[serde(default = "half_a_second")]
     #[schemars(range(max = 60_000))]
     pause_ms: u32,
     cx: ServerContext<App>,
 ) -> Result<String> {
     for number in 1..=count {
-        // A call that is called off is dropped here, and nothing more happens.
+        // A cancelled call is dropped here, and nothing more happens.
         tokio::time::sleep(Duration::from_millis(pause_ms.into())).await;
         let message = format!("{number} of {count}");
         cx.state().log_to_stderr(&format!("counting, {message}"));
@@ -110,28 +110,28 @@ async fn slow(
     Ok(format!("Counted to {count}."))
 }
 
-/// Fails, always
+/// Always fails
 #[tool(read_only, open_world = false)]
 async fn fail(
-    /// Why it should fail
+    /// Error message
     #[serde(default = "no_reason")]
     reason: String,
 ) -> Result<String> {
     Err(Error::failed(reason))
 }
 
-/// Ends the process of the server, with a last word
+/// Exits the server process with a last message
 #[tool(destructive = true, open_world = false)]
 async fn crash(
-    /// What to say before
+    /// Text written to standard error before exiting
     #[serde(default = "farewell")]
     last_words: String,
     cx: ServerContext<App>,
 ) -> Result<String> {
     if !cx.state().has_own_process() {
         return Err(Error::failed(
-            "this demo server is part of your own process, which would end with it; \
-             start one to crash with: bowline call crash -- bowline serve demo --stdio",
+            "this demo server runs in your own process, which would exit too; start a separate \
+             one: bowline call crash -- bowline serve demo --stdio",
         ));
     }
     cx.state().log_to_stderr(&last_words);

@@ -1,4 +1,4 @@
-//! A resource that changes by itself, and says so to those who watch it.
+//! A resource that changes every second and notifies subscribers.
 
 use std::{
     collections::BTreeSet,
@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 use super::App;
 
-/// Where the clock is.
+/// The URI of the clock.
 pub(super) const URI: &str = "clock://now";
 
-/// The clock.
+/// Returns the clock resource.
 pub(super) fn resource() -> Resource<App> {
     Resource::new(URI, "clock")
         .title("Clock")
@@ -22,8 +22,8 @@ pub(super) fn resource() -> Resource<App> {
         .read(async |_cx: Conversation<App>| Ok(time_of_day(since_epoch())))
 }
 
-/// What the server calls when other resources are watched than before, and
-/// what then knows whether the clock is among them.
+/// Returns the listener that the server calls when subscriptions change, and a
+/// receiver of whether the clock is subscribed to.
 pub(super) fn subscription_listener() -> (
     impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
     watch::Receiver<bool>,
@@ -35,7 +35,7 @@ pub(super) fn subscription_listener() -> (
     (listener, is_subscribed)
 }
 
-/// Says every second that the clock has changed, while anybody watches it.
+/// Reports an update every second while the clock is subscribed to.
 pub(super) async fn tick(service: Service<App>, mut is_subscribed: watch::Receiver<bool>) {
     while is_subscribed
         .wait_for(|is_subscribed| *is_subscribed)
@@ -51,7 +51,7 @@ fn until_next_second() -> Duration {
     Duration::from_nanos(1_000_000_000 - u64::from(since_epoch().subsec_nanos()))
 }
 
-/// A clock before 1970 is as good as one that stands there.
+/// A clock before 1970 counts as 1970.
 fn since_epoch() -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default()

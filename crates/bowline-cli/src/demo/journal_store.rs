@@ -1,9 +1,8 @@
-//! Where the demo writes down what happens in conversations.
+//! The journal store of the demo.
 //!
-//! A call that is answered later goes on in another process, which must know
-//! what happened in this one. So there is a folder with a file for each entry
-//! of a journal, beside the secret. Nothing is written before somebody has
-//! answered something.
+//! A suspended call resumes in another process, which needs the journal of this
+//! one. So there is a directory with one file per journal entry, next to the
+//! secret. Nothing is written until a question has been answered.
 
 use std::{
     fs,
@@ -27,11 +26,11 @@ use bytes::Bytes;
 
 use crate::dirs;
 
-/// How long files are kept: longer than the demo's conversations may go on.
+/// How long files are kept: longer than the demo's conversations may last.
 const RETENTION: Duration = Duration::from_secs(60 * 60);
 
-/// The journals of a user's demo servers; in memory where the user has no
-/// folder for them.
+/// Returns the store for the user's demo servers; in memory if the user has no
+/// state directory.
 pub(super) fn for_user() -> Arc<dyn JournalStore> {
     match dirs::state_dir() {
         Some(folder) => Arc::new(FileJournalStore(folder.join("demo-journals"))),
@@ -79,8 +78,8 @@ impl FileJournalStore {
         Ok(AppendOutcome::Appended)
     }
 
-    /// Takes the lease unless another has it. Two who find that it has ended
-    /// move it away; one of them succeeds.
+    /// Acquires the lease unless another process holds it. If two find it
+    /// expired, both try to move it away, and one of them succeeds.
     fn acquire_lease(&self, id: &str, lease: Lease<'_>) -> io::Result<bool> {
         let file = self.lease_path(id);
         let content = format!(
@@ -114,8 +113,7 @@ impl FileJournalStore {
         Ok(existing.is_some_and(|existing| existing.starts_with(holder)))
     }
 
-    /// Drops what nobody can come back for. What cannot be dropped now can be
-    /// later.
+    /// Removes expired files. Failures are retried later.
     fn remove_expired(&self) {
         let files = fs::read_dir(&self.0).into_iter().flatten().flatten();
         for file in files {
@@ -176,8 +174,7 @@ impl JournalStore for FileJournalStore {
     }
 }
 
-/// Writes a file if there is none of that name, and as a whole. Says whether it
-/// did.
+/// Writes a file atomically if it does not exist. Returns whether it did.
 fn write_once(file: &Path, bytes: &[u8]) -> io::Result<bool> {
     let new = write_temporary(file, bytes)?;
     let linked = fs::hard_link(&new, file);
@@ -189,7 +186,7 @@ fn write_once(file: &Path, bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// A file beside this one that nobody else writes, only for its owner to read.
+/// Writes a temporary file next to this one, readable by its owner only.
 fn write_temporary(file: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -204,7 +201,7 @@ fn write_temporary(file: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The length of the entry, the entry, and the answer if there is one.
+/// Encodes the length of the entry, the entry, and the answer, if any.
 fn pack(entry: &NewEntry) -> Vec<u8> {
     let length = (entry.value.len() as u64).to_le_bytes();
     let answer = entry.response.as_deref().unwrap_or_default();
@@ -212,7 +209,7 @@ fn pack(entry: &NewEntry) -> Vec<u8> {
 }
 
 fn unpack(file: &[u8]) -> io::Result<(Bytes, Option<Bytes>)> {
-    let truncated = || io::Error::other("an entry is not whole");
+    let truncated = || io::Error::other("a journal entry is truncated");
     let (length, rest) = file.split_first_chunk::<8>().ok_or_else(truncated)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| truncated())?;
     let (entry, answer) = rest.split_at_checked(length).ok_or_else(truncated)?;
@@ -220,7 +217,7 @@ fn unpack(file: &[u8]) -> io::Result<(Bytes, Option<Bytes>)> {
     Ok((Bytes::copy_from_slice(entry), answer))
 }
 
-/// What is there, if it is.
+/// Maps "not found" to `None`.
 fn optional<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -229,14 +226,14 @@ fn optional<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Milliseconds of the Unix epoch.
+/// Returns milliseconds since the Unix epoch.
 fn unix_millis() -> u128 {
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since_epoch.unwrap_or_default().as_millis()
 }
 
 fn store_error(error: io::Error) -> StoreError {
-    StoreError::new("the folder of the demo's journals failed").with_source(error)
+    StoreError::new("the demo's journal directory failed").with_source(error)
 }
 
 #[cfg(test)]

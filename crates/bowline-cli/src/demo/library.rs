@@ -30,7 +30,7 @@ const NOTES: [(&str, &str); 3] = [
     ),
 ];
 
-/// Adds them to a server.
+/// Registers resources and prompts.
 pub(super) fn register(server: Server<App>) -> Server<App> {
     server
         .resource(welcome())
@@ -65,7 +65,7 @@ fn notes() -> ResourceTemplate<App> {
         .complete_from("name", NOTES.map(|(name, _)| name))
         .read(async |variables: Variables, _cx: Conversation<App>| {
             let named = |(name, _): &&(&str, &'static str)| *name == &variables["name"];
-            // Nothing means that there is no such resource.
+            // `None` means that the resource does not exist.
             Ok(NOTES.iter().find(named).map(|(_, text)| *text))
         })
 }

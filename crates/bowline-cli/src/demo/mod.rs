@@ -1,9 +1,9 @@
-//! The server that is built in, and the tour that shows it.
+//! The built-in server, and the tour that shows it.
 //!
-//! It is an ordinary server on the public API, to try things on and to read:
-//! `basics` has tools that only answer, `travel` has tools that ask, `library`
-//! has resources and prompts, `clock` a resource that changes. `secret` and
-//! `journals` let a conversation go on in another process.
+//! It is an ordinary server on the public API, to experiment with and to read:
+//! `basics` has tools that only respond, `travel` has tools that ask questions,
+//! `library` has resources and prompts, `clock` a resource that changes.
+//! `secret` and `journal_store` let a conversation resume in another process.
 
 mod app;
 mod basics;
@@ -24,15 +24,16 @@ use bowline::{
 pub(crate) use self::app::{App, ServerLocation};
 use crate::failure::Failure;
 
-/// How a server of its own process announces itself, before its number.
+/// The line with which a separate server process announces itself, before its
+/// process id.
 const READY: &str = "ready, process ";
 
-/// The way to a demo server within this process.
+/// Returns a transport to a demo server inside this process.
 pub(crate) fn transport() -> Result<Box<dyn Transport>, Failure> {
     Ok(Box::new(service(ServerLocation::InProcess)?.in_memory()))
 }
 
-/// The demo server, ready to serve.
+/// Builds the demo server.
 pub(crate) fn service(location: ServerLocation) -> Result<Service<App>, Failure> {
     let app = App::new(location)?;
     let seal_keys = app.secret.seal_keys();
@@ -56,8 +57,8 @@ pub(crate) fn service(location: ServerLocation) -> Result<Service<App>, Failure>
     Ok(service)
 }
 
-/// Writes to standard error which process serves, for those who want to look
-/// at it, or to end it.
+/// Writes the process id to standard error, for users who want to inspect or
+/// kill it.
 pub(crate) fn announce(service: &Service<App>) {
     let process = std::process::id();
     service.state().log_to_stderr(&format!("{READY}{process}"));

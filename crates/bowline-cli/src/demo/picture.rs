@@ -2,17 +2,17 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// How wide and high it is.
+/// Width and height.
 const SIZE: u32 = 32;
-/// Nothing, rope, and the edge of the rope.
+/// Background, rope, and the edge of the rope.
 const COLOURS: [[u8; 3]; 3] = [[255, 255, 255], [214, 170, 104], [120, 84, 40]];
 
-/// The picture as a PNG file.
+/// Returns the picture as a PNG file.
 pub(super) fn png() -> Vec<u8> {
     let mut header = Vec::new();
     header.extend(SIZE.to_be_bytes());
     header.extend(SIZE.to_be_bytes());
-    // One byte per pixel, from a palette, nothing special.
+    // One byte per pixel, from a palette, no options.
     header.extend([8, 3, 0, 0, 0]);
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     chunk(&mut file, *b"IHDR", &header);
@@ -24,12 +24,13 @@ pub(super) fn png() -> Vec<u8> {
     file
 }
 
-/// The picture as it travels in messages.
+/// Returns the picture in base64.
 pub(super) fn base64() -> String {
     STANDARD.encode(png())
 }
 
-/// The pixels, row by row; each row begins with its filter, which is none.
+/// Returns the pixels row by row; each row begins with its filter, which is
+/// none.
 fn rows() -> Vec<u8> {
     let mut rows = Vec::new();
     for y in 0..SIZE {
@@ -39,7 +40,7 @@ fn rows() -> Vec<u8> {
     rows
 }
 
-/// A loop, and the rope that leads to it.
+/// Draws a loop, and the rope that leads to it.
 fn colour(x: f64, y: f64) -> u8 {
     let from_loop = ((x - 16.0).hypot(y - 19.0) - 8.5).abs();
     let from_rope = if y < 19.0 {
@@ -63,7 +64,7 @@ fn chunk(file: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
     file.extend(crc32(&body).to_be_bytes());
 }
 
-/// The data in the format of zlib, without compression: it fits one block.
+/// Wraps the data in the zlib format without compression: it fits one block.
 fn zlib_stored(data: &[u8]) -> Vec<u8> {
     let length = data.len() as u16;
     let mut stream = vec![0x78, 0x01, 0x01];

@@ -1,9 +1,9 @@
-//! The secret that lets a conversation go on in another process.
+//! The secret that lets a conversation resume in another process.
 //!
-//! Where the protocol keeps no state, a tool that asks hands its state to the
-//! client, sealed. Who answers later, from another process, is served by
-//! another server, which must know the secret. So it is kept in a file; but
-//! only once somebody is asked, so that plain calls write nothing.
+//! In the stateless era, a tool that asks hands its sealed state to the client.
+//! An answer given later, from another process, goes to another server, which
+//! must know the secret. So it is stored in a file; but only once a question is
+//! asked, so plain calls write nothing.
 
 use std::{
     fs,
@@ -18,20 +18,20 @@ use crate::dirs;
 
 const LENGTH: usize = 32;
 
-/// The secret of a user's demo servers.
+/// The secret of the user's demo servers.
 pub(super) struct Secret {
     bytes: [u8; LENGTH],
     file: Option<PathBuf>,
-    /// Whether it is in the file, and why it is not.
+    /// Whether it was stored, or why not.
     persisted: OnceLock<Result<(), String>>,
 }
 
 impl Secret {
-    /// The secret that was kept, or a new one.
+    /// Loads the stored secret, or creates a new one.
     ///
     /// # Errors
     ///
-    /// Where the system has no randomness.
+    /// Returns an error if the system has no randomness.
     pub(super) fn for_user() -> io::Result<Self> {
         Self::load(dirs::state_dir().map(|folder| folder.join("demo.key")))
     }
@@ -50,22 +50,23 @@ impl Secret {
         })
     }
 
-    /// The keys that it makes.
+    /// Derives the keys.
     pub(super) fn seal_keys(&self) -> SealKeys {
-        // It is as long as it must be.
+        // The length is always valid.
         SealKeys::from_secret(&self.bytes).unwrap_or_else(|_| SealKeys::random())
     }
 
-    /// Keeps it for others. To be called before anything is asked.
+    /// Stores it for other processes. Must be called before a question is
+    /// asked.
     ///
     /// # Errors
     ///
-    /// Where it cannot be kept, with the reason: then a conversation can only
-    /// go on in this process.
+    /// Returns the reason if it cannot be stored; then a conversation can only
+    /// resume in this process.
     pub(super) fn persist(&self) -> Result<(), &str> {
         let persisted = self.persisted.get_or_init(|| {
             let Some(file) = &self.file else {
-                return Err("there is no folder to keep the key in".to_owned());
+                return Err("no state directory to store the key in".to_owned());
             };
             write(file, &self.bytes).map_err(|error| format!("{}: {error}", file.display()))
         });
@@ -79,7 +80,7 @@ fn random_bytes() -> io::Result<[u8; LENGTH]> {
     Ok(bytes)
 }
 
-/// Writes a file that only its owner may read, unless there is one.
+/// Writes a file that only its owner may read, unless it exists.
 fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;

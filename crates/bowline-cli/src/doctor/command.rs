@@ -1,4 +1,5 @@
-//! The program that starts a server: whether it is there and can be run.
+//! Checks the program that starts a server: whether it exists and is
+//! executable.
 
 use std::{
     env,
@@ -19,30 +20,27 @@ use crate::{
 
 const LAYER: &str = "command";
 
-/// What is looked for.
+/// The program to search for.
 struct ProgramSearch<'a> {
     command: &'a str,
-    /// Where the server runs.
+    /// The server's working directory.
     cwd: Option<&'a Path>,
-    /// Where programs are looked for.
+    /// The `PATH` to search.
     path: OsString,
 }
 
 pub(super) fn examine(target: &Target, report: &mut Report<'_>) -> Result<(), Stopped> {
     let Some(search) = program_search(target) else {
-        report.ok(LAYER, None, "none: it is part of this command");
+        report.ok(LAYER, None, "not needed: built in");
         return Ok(());
     };
     if let Some(cwd) = search.cwd.filter(|cwd| !cwd.is_dir()) {
-        let message = format!(
-            "the folder in which it should run is not there: {}",
-            cwd.display()
-        );
+        let message = format!("working directory not found: {}", cwd.display());
         let failure = Failure::new(FailureKind::Unreachable, message);
         return report.failed(
             LAYER,
             None,
-            failure.hint("make the folder, or correct `cwd`"),
+            failure.hint("create the directory, or fix `cwd`"),
         );
     }
     match find_program(&search) {
@@ -51,7 +49,7 @@ pub(super) fn examine(target: &Target, report: &mut Report<'_>) -> Result<(), St
             Ok(())
         }
         SearchResult::NotExecutable(file) => {
-            let message = format!("{} is there, but may not be run", file.display());
+            let message = format!("{} is not executable", file.display());
             let failure = Failure::new(FailureKind::Unreachable, message)
                 .hint(format!("make it executable: chmod +x {}", file.display()));
             report.failed(LAYER, None, failure)
@@ -59,8 +57,8 @@ pub(super) fn examine(target: &Target, report: &mut Report<'_>) -> Result<(), St
         SearchResult::NotFound => {
             let command = search.command;
             let message = match is_path(command) {
-                true => format!("{command} is not there"),
-                false => format!("no program `{command}` is in the folders of PATH"),
+                true => format!("{command} not found"),
+                false => format!("`{command}` not found on PATH"),
             };
             let failure = Failure::new(FailureKind::Unreachable, message);
             report.failed(
@@ -101,7 +99,7 @@ enum SearchResult {
     NotFound,
 }
 
-/// Looks for a program as the system does.
+/// Searches for a program as the system does.
 fn find_program(search: &ProgramSearch<'_>) -> SearchResult {
     if is_path(search.command) {
         let path = match search.cwd {
@@ -127,7 +125,7 @@ fn is_path(command: &str) -> bool {
     command.contains(std::path::is_separator)
 }
 
-/// What a file may be called that a command starts.
+/// Returns the file names that a command may refer to.
 fn executable_names(command: &str) -> Vec<String> {
     if cfg!(windows) && Path::new(command).extension().is_none() {
         return ["exe", "cmd", "bat", "com"]
@@ -137,7 +135,7 @@ fn executable_names(command: &str) -> Vec<String> {
     vec![command.to_owned()]
 }
 
-/// Whether a file can be run, if it is there.
+/// Returns whether a file is executable, if it exists.
 fn classify(file: PathBuf) -> Option<SearchResult> {
     let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some(match is_executable(&metadata) {

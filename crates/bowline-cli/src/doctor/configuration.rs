@@ -1,4 +1,4 @@
-//! What the configuration says of a server.
+//! Checks the configuration of a server.
 
 use std::path::Path;
 
@@ -19,11 +19,11 @@ pub(super) fn examine(
     let found = match target {
         Target::Configured(found) => found,
         Target::Demo => {
-            report.ok(LAYER, None, "none: it is built in");
+            report.ok(LAYER, None, "not needed: built in");
             return report_shadowing(cx, DEMO, None, report);
         }
         Target::Url(_) | Target::Command(_) => {
-            report.ok(LAYER, None, "none: it was named on the command line");
+            report.ok(LAYER, None, "not needed: given on the command line");
             return Ok(());
         }
     };
@@ -53,7 +53,7 @@ pub(super) fn examine(
     report_shadowing(cx, &found.entry.name, Some(&found.path), report)
 }
 
-/// Says which other files name a server alike, that is not used.
+/// Warns about servers of the same name in other files, which are not used.
 fn report_shadowing(
     cx: &Context,
     name: &str,
@@ -72,8 +72,8 @@ fn report_shadowing(
         let file = short_path(&other.path);
         report.warning(
             LAYER,
-            format!("{file} names a server alike, which is not used"),
-            "give one of them another name, or remove it",
+            format!("{file} has a server of the same name, which is not used"),
+            "rename or remove one of them",
         );
     }
     Ok(())

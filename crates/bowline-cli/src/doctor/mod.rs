@@ -1,9 +1,9 @@
-//! Finding out, layer by layer, what is wrong with a server.
+//! Diagnosing a server, layer by layer.
 //!
-//! `chart` is what is found, step by step. `entry` looks at the configuration,
-//! `command` at the program to start, `network` at the way to an address,
-//! `session` at the opening and at what the server offers. `heard` listens to
-//! the opening, `schemas` judges tools, and `advice` knows what to do.
+//! `report` collects and prints the findings. `configuration` checks the entry,
+//! `command` the program to start, `network` the path to a URL, `session` the
+//! opening and what the server offers. `opening` observes the opening,
+//! `schemas` checks tool definitions, and `advice` says what to do.
 
 mod advice;
 mod command;
@@ -23,7 +23,7 @@ use crate::{
     target::{Target, interruptible, trust},
 };
 
-/// The layers of a server that is started here, in order.
+/// The layers of a local server, in order.
 const PROCESS_LAYERS: &[&str] = &[
     "configuration",
     "command",
@@ -39,7 +39,7 @@ const PROCESS_LAYERS: &[&str] = &[
     "standard error",
 ];
 
-/// The layers of a server behind an address.
+/// The layers of a remote server, in order.
 const REMOTE_LAYERS: &[&str] = &[
     "configuration",
     "address",
@@ -57,7 +57,7 @@ const REMOTE_LAYERS: &[&str] = &[
     "round trip",
 ];
 
-/// Examines a server, and says what it finds. The first layer that fails
+/// Examines a server and reports the findings. The first layer that fails
 /// explains the rest.
 pub(crate) async fn examine(cx: &Context, target: Result<Target, Failure>) -> Result<(), Failure> {
     let target = match target {
@@ -78,7 +78,7 @@ pub(crate) async fn examine(cx: &Context, target: Result<Target, Failure>) -> Re
             REMOTE_LAYERS
         },
     );
-    // A layer that fails ends the examination; the chart knows which.
+    // A failed layer ends the examination; the report knows which one.
     let _ = examine_layers(cx, &target, &mut report).await;
     report.finish()
 }
@@ -97,7 +97,7 @@ async fn examine_layers(
     session::examine(cx, target, report).await
 }
 
-/// Whether the server is a process that is started here, or part of this one.
+/// Returns whether the server is a local process, or part of this one.
 fn is_local_process(target: &Target) -> bool {
     match target {
         Target::Demo | Target::Command(_) => true,
@@ -106,7 +106,7 @@ fn is_local_process(target: &Target) -> bool {
     }
 }
 
-/// The server is in no configuration, or its entry cannot be used.
+/// Reports a server that is not configured, or whose entry cannot be used.
 fn report_unusable_target(cx: &Context, failure: Failure) -> Result<(), Failure> {
     let mut report = Report::new(cx, "", PROCESS_LAYERS);
     let _ = report.failed("configuration", None, failure);

@@ -1,5 +1,4 @@
-//! The way to an address: its name, the connection, and whether HTTP is spoken
-//! there.
+//! Checks the path to a URL: DNS, the TCP connection, TLS and HTTP.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -22,10 +21,10 @@ use crate::{
     target::{Target, with_limits},
 };
 
-/// How long each layer may take, unless said otherwise.
+/// Default time limit of each layer.
 const LAYER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Variables that make requests go another way.
+/// Environment variables that configure a proxy.
 const PROXY_VARIABLES: [&str; 6] = [
     "HTTPS_PROXY",
     "https_proxy",
@@ -51,12 +50,8 @@ pub(super) async fn examine(
         .find(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()))
     {
         Some(proxy) => {
-            report.ok(
-                "name",
-                None,
-                format!("not looked up: {proxy} names a proxy"),
-            );
-            report.ok("connection", None, "not tried: the proxy makes it");
+            report.ok("name", None, format!("skipped: {proxy} sets a proxy"));
+            report.ok("connection", None, "skipped: made by the proxy");
         }
         None => {
             let addresses = resolve_host(&url, timeout, report).await?;
@@ -67,20 +62,20 @@ pub(super) async fn examine(
 }
 
 fn target_url(cx: &Context, target: &Target) -> Result<Url, Failure> {
-    // What the transport refuses is refused here, in its words.
+    // The transport's own checks first, with its error messages.
     target.transport(&cx.globals)?;
     let text = match target {
         Target::Url(url) => url,
         Target::Configured(found) => match &found.entry.endpoint {
             Endpoint::Remote(server) => &server.url,
-            _ => return Err(Failure::usage("it has no address")),
+            _ => return Err(Failure::usage("the server has no URL")),
         },
-        _ => return Err(Failure::usage("it has no address")),
+        _ => return Err(Failure::usage("the server has no URL")),
     };
     Url::parse(text).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The address without what may be secret in it.
+/// Formats the URL without its query, which may be secret.
 fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
@@ -96,7 +91,7 @@ async fn resolve_host(
     let host_name = host.trim_start_matches('[').trim_end_matches(']');
     let port = url.port_or_known_default().unwrap_or(443);
     if let Ok(ip) = host_name.parse::<IpAddr>() {
-        report.ok("name", None, "none: the address is a number");
+        report.ok("name", None, "not needed: the host is an IP address");
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
     let start = Instant::now();
@@ -110,8 +105,8 @@ async fn resolve_host(
     let addresses: Vec<SocketAddr> = match found {
         Ok(addresses) => addresses.collect(),
         Err(failure) => {
-            let failure = failure.with_prefix(&format!("the name {host_name} cannot be resolved"));
-            let hint = "check its spelling, and whether this machine is online (VPN?)";
+            let failure = failure.with_prefix(&format!("cannot resolve host name {host_name}"));
+            let hint = "check the spelling, and whether this machine is online (VPN?)";
             report.failed("name", elapsed, failure.hint(hint))?;
             return Err(Stopped);
         }
@@ -120,7 +115,7 @@ async fn resolve_host(
     report.ok(
         "name",
         elapsed,
-        format!("{host_name} is {}", ips.join(", ")),
+        format!("{host_name} resolves to {}", ips.join(", ")),
     );
     Ok(addresses)
 }
@@ -131,22 +126,29 @@ async fn connect(
     report: &mut Report<'_>,
 ) -> Result<(), Stopped> {
     let start = Instant::now();
-    let mut last = Failure::new(FailureKind::Unreachable, "the name has no addresses");
+    let mut last = Failure::new(
+        FailureKind::Unreachable,
+        "the host name resolves to no addresses",
+    );
     for address in addresses {
         match with_limit(report.context(), timeout, TcpStream::connect(address)).await {
             Ok(_) => {
-                report.ok("connection", start.elapsed(), format!("{address} takes it"));
+                report.ok(
+                    "connection",
+                    start.elapsed(),
+                    format!("connected to {address}"),
+                );
                 return Ok(());
             }
             Err(failure) => last = failure.with_prefix(&address.to_string()),
         }
     }
-    let hint = "is the server running, and on this port? Does a firewall stand between?";
+    let hint = "is the server running, and on this port? Is a firewall blocking it?";
     report.failed("connection", start.elapsed(), last.hint(hint))
 }
 
-/// Asks for a stream, which costs the server nothing, and looks only at the
-/// status. What it means is for the session to find out.
+/// Requests a stream, which costs the server nothing, and looks only at the
+/// status. The session check interprets it.
 async fn probe_http(url: &Url, timeout: Duration, report: &mut Report<'_>) -> Result<(), Stopped> {
     let (start, cx) = (Instant::now(), report.context());
     let probe = async {
@@ -170,12 +172,12 @@ async fn probe_http(url: &Url, timeout: Duration, report: &mut Report<'_>) -> Re
                 "TLS",
                 None,
                 match encrypted {
-                    true => "agreed on; the certificate is good",
-                    false => "none: the address begins with http://",
+                    true => "negotiated; the certificate is valid",
+                    false => "not used: the URL begins with http://",
                 },
             );
             let (status, version) = (response.status(), response.version());
-            let detail = format!("{version:?}; a plain request gets {status}");
+            let detail = format!("{version:?}; a plain GET returns {status}");
             report.ok("HTTP", start.elapsed(), detail);
             Ok(())
         }
@@ -183,8 +185,8 @@ async fn probe_http(url: &Url, timeout: Duration, report: &mut Report<'_>) -> Re
     }
 }
 
-/// Why there was no answer. The connection could be made before, so that an
-/// error in connecting is one of encryption.
+/// Converts an HTTP error. The TCP connection succeeded before, so an error
+/// while connecting is a TLS error.
 fn http_failure(error: &reqwest::Error, url: &Url) -> (&'static str, Failure) {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
@@ -195,19 +197,22 @@ fn http_failure(error: &reqwest::Error, url: &Url) -> (&'static str, Failure) {
         false => FailureKind::Unreachable,
     };
     if error.is_connect() && url.scheme() == "https" {
-        let message = format!("no encryption could be agreed on: {cause}");
+        let message = format!("TLS handshake failed: {cause}");
         let failure = Failure::new(kind, message).hint(
-            "check the certificate, the host's name in it, and the clock of this machine; \
-             or does the server speak without TLS (http://)?",
+            "check the certificate, its host name, and the clock of this machine; or does the \
+             server not use TLS (http://)?",
         );
         return ("TLS", failure);
     }
-    let failure = Failure::new(kind, format!("there is no answer: {cause}"))
-        .hint("does something else than a web server listen there, or one with TLS (https://)?");
+    let failure = Failure::new(kind, format!("no response: {cause}")).hint(
+        "is something other than an HTTP server listening there, or one that uses TLS \
+         (https://)?",
+    );
     ("HTTP", failure)
 }
 
-/// Does something within a limit, or until the user has had enough.
+/// Runs a future until it completes, the limit expires, or the user presses
+/// Ctrl-C.
 async fn with_limit<T>(
     cx: &Context,
     timeout: Duration,
@@ -218,7 +223,7 @@ async fn with_limit<T>(
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(Failure::new(FailureKind::Unreachable, error.to_string())),
             Err(_) => {
-                let message = format!("there is no answer after {timeout:?}");
+                let message = format!("timed out after {timeout:?}");
                 Err(Failure::new(FailureKind::Timeout, message))
             }
         }

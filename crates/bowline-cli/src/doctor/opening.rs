@@ -1,5 +1,5 @@
-//! Listens to the opening of a session: which questions were asked, and how
-//! long the answers took.
+//! Observes the opening of a session: which requests were sent, and how long
+//! the responses took.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::traffic::{TrafficEvent, TrafficObserver};
 
-/// What was heard.
+/// Records the opening.
 #[derive(Clone, Default)]
 pub(super) struct OpeningObserver(Arc<Mutex<OpeningLog>>);
 
@@ -21,17 +21,17 @@ struct OpeningLog {
     requests: Vec<ObservedRequest>,
 }
 
-/// A question of the opening.
+/// A request sent while opening.
 #[derive(Clone, Debug)]
 pub(super) struct ObservedRequest {
     id: u64,
     sent_at: Instant,
     pub(super) method: String,
-    /// How long it took until it was answered, and whether with an error.
+    /// How long the response took, and whether it was an error.
     pub(super) response: Option<(Duration, bool)>,
 }
 
-/// What of a message matters here.
+/// The members of a message that matter here.
 #[derive(Deserialize)]
 struct MessageSummary<'a> {
     id: Option<u64>,
@@ -41,12 +41,12 @@ struct MessageSummary<'a> {
 }
 
 impl OpeningObserver {
-    /// How long it took to have a link.
+    /// Returns how long it took to establish a link.
     pub(super) fn dial_time(&self) -> Option<Duration> {
         self.lock().dial_time
     }
 
-    /// The first question of this method.
+    /// Returns the first request of this method.
     pub(super) fn request(&self, method: &str) -> Option<ObservedRequest> {
         let log = self.lock();
         let mut requests = log.requests.iter();
@@ -104,7 +104,7 @@ impl TrafficObserver for OpeningObserver {
             } => self.lock().dial_time = Some(*elapsed),
             TrafficEvent::Sent(frame) => self.record_sent(frame),
             TrafficEvent::Received(frame) => self.record_received(frame),
-            // A status in place of an answer is one, too.
+            // An HTTP status instead of a response counts as one.
             TrafficEvent::Refused { id: Some(id), .. } => self.record_response(*id, true),
             _ => {}
         }

@@ -1,5 +1,4 @@
-//! What was found, step by step, for people as it is found and for programs at
-//! the end.
+//! The findings, printed step by step as text or at the end as JSON.
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use crate::{
     output::{Style, escape_control},
 };
 
-/// What was found so far.
+/// The findings so far.
 pub(super) struct Report<'a> {
     cx: &'a Context,
     server: String,
@@ -20,11 +19,11 @@ pub(super) struct Report<'a> {
     /// The first layer that failed.
     fault: Option<(&'static str, FailureKind, String)>,
     warnings: usize,
-    /// Whether nobody reads any more.
+    /// The error of writing the output, if it was closed.
     output_error: Option<Failure>,
 }
 
-/// Nothing more can be found out.
+/// Nothing more can be examined.
 pub(super) struct Stopped;
 
 struct LayerResult {
@@ -67,12 +66,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The command that examines.
+    /// Returns the context of the command.
     pub(super) fn context(&self) -> &'a Context {
         self.cx
     }
 
-    /// A layer is as it should be.
+    /// Reports a layer that works.
     pub(super) fn ok(
         &mut self,
         layer: &'static str,
@@ -88,7 +87,7 @@ impl<'a> Report<'a> {
         });
     }
 
-    /// A layer works, but something about it should be looked at.
+    /// Reports a layer that works but needs attention.
     pub(super) fn warning(
         &mut self,
         layer: &'static str,
@@ -105,7 +104,7 @@ impl<'a> Report<'a> {
         });
     }
 
-    /// A layer does not work, and what is above it cannot be looked at.
+    /// Reports a layer that fails; the layers above it cannot be checked.
     pub(super) fn failed(
         &mut self,
         layer: &'static str,
@@ -124,7 +123,7 @@ impl<'a> Report<'a> {
         Err(Stopped)
     }
 
-    /// Says what could not be looked at, and how it ends.
+    /// Reports the skipped layers and the result.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         self.skip_remaining();
         if let Some(error) = self.output_error {
@@ -171,9 +170,9 @@ impl<'a> Report<'a> {
         }
         let server = &self.server;
         self.cx.output.line(match self.warnings {
-            0 => format!("\n{server} is well"),
-            1 => format!("\n{server} works, with one thing to look at"),
-            warnings => format!("\n{server} works, with {warnings} things to look at"),
+            0 => format!("\nno problems found with {server}"),
+            1 => format!("\n{server} works, with 1 warning"),
+            warnings => format!("\n{server} works, with {warnings} warnings"),
         })
     }
 
@@ -182,7 +181,7 @@ impl<'a> Report<'a> {
         self.steps.push(step);
     }
 
-    /// Shows a line, as long as somebody reads.
+    /// Prints a line, unless the output was closed.
     fn print(&mut self, line: &str) {
         if !self.cx.json() && self.output_error.is_none() {
             self.output_error = self.cx.output.line(line).err();

@@ -1,16 +1,16 @@
-//! Whether tools are described as the protocol, and those who use them, want.
+//! Checks tool definitions against the protocol and common client limits.
 
 use std::collections::BTreeSet;
 
 use bowline::model::Tool;
 use serde_json::Value;
 
-/// The longest name of a tool that the protocol allows, and the longest that
-/// models are often given.
+/// The maximum length of a tool name in the protocol, and the maximum that many
+/// models accept.
 const MAX_NAME: usize = 128;
 const RECOMMENDED_MAX_NAME: usize = 64;
 
-/// Something that is wrong with a tool.
+/// A problem with a tool's definition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ToolProblem {
     pub(super) tool: String,
@@ -18,7 +18,7 @@ pub(super) struct ToolProblem {
     pub(super) advice: &'static str,
 }
 
-/// What is wrong with the descriptions of tools.
+/// Returns the problems of all tool definitions.
 pub(super) fn tool_problems(tools: &[Tool]) -> Vec<ToolProblem> {
     let mut problems = Vec::new();
     let mut names = BTreeSet::new();
@@ -32,18 +32,15 @@ pub(super) fn tool_problems(tools: &[Tool]) -> Vec<ToolProblem> {
             });
         };
         if !names.insert(&tool.name) {
-            add(
-                "there are two of this name".to_owned(),
-                "rename one of them",
-            );
+            add("duplicate name".to_owned(), "rename one of them");
         }
         if let Some((message, advice)) = name_problem(&tool.name) {
             add(message, advice);
         }
         if tool.description.as_ref().is_none_or(String::is_empty) {
             add(
-                "it has no description".to_owned(),
-                "models choose tools by their descriptions: write one",
+                "description missing".to_owned(),
+                "add one: models choose tools by their descriptions",
             );
         }
         let schemas = [
@@ -57,14 +54,11 @@ pub(super) fn tool_problems(tools: &[Tool]) -> Vec<ToolProblem> {
             let why = match schema {
                 Some(Ok(schema)) => schema_problem(&schema),
                 Some(Err(error)) => Some(error.to_string()),
-                None if keyword == "inputSchema" => Some("it is missing".to_owned()),
+                None if keyword == "inputSchema" => Some("missing".to_owned()),
                 None => None,
             };
             if let Some(why) = why {
-                add(
-                    format!("{keyword}: {why}"),
-                    "correct the schema in the server",
-                );
+                add(format!("{keyword}: {why}"), "fix the schema in the server");
             }
         }
     }
@@ -75,16 +69,22 @@ fn name_problem(name: &str) -> Option<(String, &'static str)> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let length = name.chars().count();
     if name.is_empty() || !name.chars().all(is_allowed) {
-        let message = "its name has other characters than letters, digits, `_`, `-` and `.`";
-        return Some((message.to_owned(), "rename it: many clients will refuse it"));
+        let message = "its name contains characters other than letters, digits, `_`, `-` and `.`";
+        return Some((
+            message.to_owned(),
+            "rename it: many clients refuse such names",
+        ));
     }
     if length > MAX_NAME {
-        let message = format!("its name has {length} characters, over the limit of {MAX_NAME}");
+        let message = format!(
+            "its name has {length} characters, which exceeds the limit of \
+             {MAX_NAME}"
+        );
         return Some((message, "shorten it: clients may refuse it"));
     }
     (length > RECOMMENDED_MAX_NAME).then(|| {
         let message = format!(
-            "its name has {length} characters; many models take {RECOMMENDED_MAX_NAME} at most"
+            "its name has {length} characters; many models accept at most {RECOMMENDED_MAX_NAME}"
         );
         (message, "shorten it")
     })
@@ -93,8 +93,8 @@ fn name_problem(name: &str) -> Option<(String, &'static str)> {
 fn schema_problem(schema: &Value) -> Option<String> {
     match &schema["type"] {
         Value::String(kind) if kind == "object" => {}
-        Value::Null => return Some("its type is missing, and must be object".to_owned()),
-        other => return Some(format!("its type is {other}, and must be object")),
+        Value::Null => return Some("its type is missing; it must be object".to_owned()),
+        other => return Some(format!("its type is {other}; it must be object")),
     }
     jsonschema::validator_for(schema)
         .err()
@@ -124,9 +124,9 @@ mod tests {
     fn faults_of_tools() {
         let sound = json!({"type": "object", "properties": {"a": {"type": "string"}}});
         check("sound", &sound, &[]);
-        check("two words", &sound, &["other characters"]);
+        check("two words", &sound, &["characters other than"]);
         check(&"x".repeat(65), &sound, &["65 characters; many"]);
-        check(&"x".repeat(129), &sound, &["over the limit"]);
+        check(&"x".repeat(129), &sound, &["exceeds the limit"]);
         check("text", &json!({"type": "string"}), &["must be object"]);
         check("untyped", &json!({}), &["type is missing"]);
         let bad = json!({"type": "object", "properties": {"a": {"type": "strin"}}});
@@ -135,7 +135,7 @@ mod tests {
         assert!(
             tool_problems(&two)
                 .iter()
-                .any(|problem| problem.message.contains("two of this name"))
+                .any(|problem| problem.message.contains("duplicate name"))
         );
     }
 }

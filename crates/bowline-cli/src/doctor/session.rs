@@ -1,4 +1,5 @@
-//! The session: whether it opens, in which era, and what the server offers.
+//! Checks the session: whether it opens, in which era, and what the server
+//! offers.
 
 use std::{
     sync::{
@@ -31,9 +32,9 @@ use crate::{
     traffic::{self, ObservedTransport},
 };
 
-/// How often the round trip is measured.
+/// How many times the round trip is measured.
 const ROUND_TRIPS: usize = 5;
-/// How many lines of standard error are shown.
+/// Maximum number of standard error lines shown.
 const STDERR_LINES: usize = 5;
 
 pub(super) async fn examine(
@@ -55,7 +56,7 @@ pub(super) async fn examine(
     result
 }
 
-/// A server that is about to be connected to.
+/// A server about to be connected to.
 struct SessionProbe<'a> {
     cx: &'a Context,
     target: &'a Target,
@@ -64,7 +65,7 @@ struct SessionProbe<'a> {
     stderr: StderrLines,
 }
 
-/// What the server writes to standard error.
+/// The lines the server writes to standard error.
 #[derive(Clone, Default)]
 struct StderrLines(Arc<Mutex<Vec<String>>>);
 
@@ -86,7 +87,7 @@ impl<'a> SessionProbe<'a> {
         })
     }
 
-    /// Opens a session, and says how that went.
+    /// Opens a session and reports the result.
     async fn open(self, report: &mut Report<'_>) -> Result<(Client, StderrLines), Stopped> {
         let violations = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&violations);
@@ -130,7 +131,7 @@ impl<'a> SessionProbe<'a> {
     }
 }
 
-/// The process to start, if the server is one.
+/// Returns the process to start, if the server is one.
 fn child_process(target: &Target) -> Option<ChildProcess> {
     match target {
         Target::Command(words) => {
@@ -147,12 +148,12 @@ fn child_process(target: &Target) -> Option<ChildProcess> {
 
 fn running_detail(target: &Target) -> &'static str {
     match target {
-        Target::Demo => "within this process",
-        _ => "it runs",
+        Target::Demo => "runs in this process",
+        _ => "running",
     }
 }
 
-/// Says which layer it was that failed.
+/// Reports which layer failed.
 fn report_open_failure(
     error: &Error,
     observer: &OpeningObserver,
@@ -165,13 +166,13 @@ fn report_open_failure(
     };
     let message = match cause.kind() {
         ConnectionErrorKind::Unreachable(why) => why.clone(),
-        ConnectionErrorKind::OpeningTimeout(after) => format!("there is no answer after {after:?}"),
+        ConnectionErrorKind::OpeningTimeout(after) => format!("timed out after {after:?}"),
         kind => kind.to_string(),
     };
     let mut failure = Failure::new(FailureKind::from_cause(cause), message);
     if let Some(tail) = cause.detail() {
         let last = last_lines(&tail.lines().collect::<Vec<_>>());
-        failure.message = format!("{}\nits last words:\n{last}", failure.message);
+        failure.message = format!("{}\nstandard error:\n{last}", failure.message);
     }
     failure.hints = advice::for_failed_opening(cause, !is_local);
     let has_exited = matches!(
@@ -182,12 +183,12 @@ fn report_open_failure(
         return report.failed("start", elapsed, failure);
     }
     if is_local {
-        report.ok("start", observer.dial_time(), "it runs");
+        report.ok("start", observer.dial_time(), "running");
     }
     report.failed("session", elapsed, failure)
 }
 
-/// Says in which era the session is, and how that was found out.
+/// Reports the era of the session and how it was detected.
 fn report_opening(
     cx: &Context,
     client: &Client,
@@ -199,7 +200,7 @@ fn report_opening(
         return;
     };
     let name = server.info.as_ref().map_or_else(
-        || "it does not say what it is".to_owned(),
+        || "name not given".to_owned(),
         |info| format!("{} {}", info.name, info.version),
     );
     let revision = server.revision;
@@ -210,12 +211,9 @@ fn report_opening(
         (Era::Handshake, Some(probe)) => match probe.response {
             Some((after, _)) => {
                 let ms = after.as_secs_f64() * 1000.0;
-                format!(
-                    "with sessions; it refused {} after {ms:.1} ms",
-                    probe.method
-                )
+                format!("with sessions; rejected {} after {ms:.1} ms", probe.method)
             }
-            None => format!("with sessions; it left {} unanswered", probe.method),
+            None => format!("with sessions; did not respond to {}", probe.method),
         },
     };
     report.ok(
@@ -231,16 +229,14 @@ fn report_opening(
         report.warning(
             "session",
             format!(
-                "opening waits up to {probe_timeout:?} for an answer that this server never gives"
+                "opening waits up to {probe_timeout:?} for a response that this server never sends"
             ),
-            format!(
-                "say which revision it speaks: --protocol {revision}, or `revisions` in its entry"
-            ),
+            format!("set its revision: --protocol {revision}, or `revisions` in its entry"),
         );
     }
 }
 
-/// Says what the server declares that it can do.
+/// Reports the capabilities the server declares.
 fn report_capabilities(server: &ServerInfo, report: &mut Report<'_>) {
     let known = [
         "tools",
@@ -258,19 +254,19 @@ fn report_capabilities(server: &ServerInfo, report: &mut Report<'_>) {
     match declared.is_empty() {
         true => report.warning(
             "capabilities",
-            "none are declared",
-            "a server that offers nothing is of no use: is it the right one?",
+            "none declared",
+            "the server offers nothing: is it the right one?",
         ),
         false => report.ok("capabilities", None, declared),
     }
 }
 
-/// Says that the server wrote what is no message.
+/// Reports output of the server that is not a valid message.
 fn report_violations(violations: usize, report: &mut Report<'_>) {
     if violations > 0 {
         let what = match violations {
-            1 => "it sent something that is no message".to_owned(),
-            _ => format!("it sent {violations} things that are no messages"),
+            1 => "it sent 1 invalid message".to_owned(),
+            _ => format!("it sent {violations} invalid messages"),
         };
         report.warning(
             "session",
@@ -280,7 +276,7 @@ fn report_violations(violations: usize, report: &mut Report<'_>) {
     }
 }
 
-/// What the server offers, and whether it is sound.
+/// Reports what the server offers, and problems with it.
 async fn report_offers(client: &Client, report: &mut Report<'_>) -> Result<(), Stopped> {
     let tools = report_list("tools", client.tools().list(), report).await?;
     report_list("resources", client.resources().list(), report).await?;
@@ -305,8 +301,8 @@ async fn report_list<T>(
             if error.server_error().is_some() {
                 report.warning(
                     layer,
-                    format!("declared, and refused: {error}"),
-                    "the server should answer, or not declare that it has them",
+                    format!("declared but not supported: {error}"),
+                    "the server should support them, or not declare the capability",
                 );
             } else {
                 report.ok(layer, None, "not offered");
@@ -329,9 +325,9 @@ fn report_tool_problems(tools: &[Tool], report: &mut Report<'_>) {
     let problems = tool_problems(tools);
     if problems.is_empty() {
         let detail = match tools.len() {
-            0 => "none to look at".to_owned(),
-            1 => "that of the one tool is sound".to_owned(),
-            count => format!("those of all {count} tools are sound"),
+            0 => "no tools to check".to_owned(),
+            1 => "1 tool is valid".to_owned(),
+            count => format!("all {count} tools are valid"),
         };
         report.ok("schemas", None, detail);
     }
@@ -366,7 +362,7 @@ async fn measure_round_trip(client: &Client, report: &mut Report<'_>) -> Result<
     Ok(())
 }
 
-/// Not more of them than somebody wants to read.
+/// Returns the last lines, up to a limit.
 fn last_lines<S: AsRef<str>>(lines: &[S]) -> String {
     let last = &lines[lines.len().saturating_sub(STDERR_LINES)..];
     let last: Vec<_> = last.iter().map(AsRef::as_ref).collect();
@@ -385,10 +381,10 @@ impl StderrLines {
     fn write_report(&self, target: &Target, report: &mut Report<'_>) {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let detail = match (lines.len(), target) {
-            (_, Target::Demo) => "that of this command".to_owned(),
+            (_, Target::Demo) => "shared with this command".to_owned(),
             (0, _) => "nothing".to_owned(),
             (1, _) => format!("one line:\n{}", lines[0]),
-            (count, _) => format!("{count} lines; the last of them:\n{}", last_lines(&lines)),
+            (count, _) => format!("{count} lines; the last ones:\n{}", last_lines(&lines)),
         };
         report.ok("standard error", None, detail);
     }

@@ -1,4 +1,4 @@
-//! What is found out about one server.
+//! Health check of one server.
 
 use std::{
     sync::Arc,
@@ -15,16 +15,17 @@ use serde_json::{Value, json};
 
 use crate::{failure::Failure, output::escape_control};
 
-/// What is found out about a server.
+/// The result of a health check.
 #[derive(Debug)]
 pub(crate) struct HealthCheck {
     pub(crate) server: Option<Arc<ServerInfo>>,
     pub(crate) counts: Counts,
-    /// How long the cheapest request takes.
+    /// Round-trip time of the cheapest request.
     pub(crate) round_trip: Duration,
 }
 
-/// How much of each kind a server offers; nothing where it has no such kind.
+/// How many items of each kind a server offers; `None` if it lacks the
+/// capability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     pub(crate) tools: Option<usize>,
@@ -34,7 +35,7 @@ pub(crate) struct Counts {
 }
 
 impl HealthCheck {
-    /// Asks a server for all that it offers.
+    /// Connects to a server and lists everything it offers.
     pub(crate) async fn run(client: Client) -> Result<Self, Failure> {
         let (_, round_trip) = round_trip(&client).await?;
         Ok(Self {
@@ -44,19 +45,19 @@ impl HealthCheck {
         })
     }
 
-    /// What it calls itself, with its version.
+    /// Returns the server's name and version.
     pub(crate) fn identity(&self) -> Option<String> {
         let info = self.server.as_ref()?.info.as_ref()?;
         Some(escape_control(&format!("{} {}", info.name, info.version)).into_owned())
     }
 
-    /// The revision, and what is special about its era.
+    /// Returns the revision and its era.
     pub(crate) fn protocol(&self) -> Option<String> {
         let revision = self.server.as_ref()?.revision;
         Some(format!("{revision} ({})", era_name(revision.era())))
     }
 
-    /// Everything that it offers, in words.
+    /// Describes everything the server offers.
     pub(crate) fn offers(&self) -> String {
         let mut offers = self.counts.describe();
         let server = self.server.as_ref();
@@ -87,7 +88,7 @@ impl HealthCheck {
     }
 }
 
-/// The name of an era, for people.
+/// Returns the name of an era.
 fn era_name(era: Era) -> &'static str {
     match era {
         Era::Handshake => "with sessions",
@@ -126,8 +127,8 @@ impl Counts {
     }
 }
 
-/// How many there are. A server that lacks the kind, or does not know the
-/// method although it should, has none.
+/// Counts the items. Returns `None` if the server lacks the capability, or
+/// rejects the method although it declares it.
 fn count_items<T>(listed: Result<Vec<T>, Error>) -> Result<Option<usize>, Failure> {
     match listed {
         Ok(items) => Ok(Some(items.len())),
@@ -136,7 +137,7 @@ fn count_items<T>(listed: Result<Vec<T>, Error>) -> Result<Option<usize>, Failur
     }
 }
 
-/// Whether a server simply does not have what was asked for.
+/// Returns whether the server does not support the request.
 pub(crate) fn is_unsupported(error: &Error) -> bool {
     matches!(
         error.reason(),
@@ -144,8 +145,8 @@ pub(crate) fn is_unsupported(error: &Error) -> bool {
     )
 }
 
-/// Times the cheapest request that the server's revision has. Gives its
-/// method, too.
+/// Measures the cheapest request of the server's revision. Also returns its
+/// method.
 pub(crate) async fn round_trip(client: &Client) -> Result<(&'static str, Duration), Failure> {
     let start = Instant::now();
     client.ping().await?;

@@ -1,4 +1,4 @@
-//! What is configured where, and how it is.
+//! Inventory of the configured servers, their files and their state.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -16,40 +16,41 @@ use crate::{
     target::{Servers, ShadowedBy, Target, trust},
 };
 
-/// What is configured where.
+/// The configured servers.
 pub(crate) struct Inventory {
     entries: Vec<InventoryEntry>,
     problems: Vec<(PathBuf, Problem)>,
 }
 
-/// One server.
+/// One configured server.
 struct InventoryEntry {
     name: String,
     app: Option<App>,
-    /// The file; none for what is built in.
+    /// The file; `None` for the built-in server.
     path: Option<PathBuf>,
-    /// How it is reached, for people. Unknown where it is switched off.
+    /// How it is reached, as text. Unknown for disabled servers.
     endpoint: String,
-    /// What to type to mean it.
+    /// The command-line arguments that select it.
     shell_args: String,
     state: EntryState,
 }
 
-/// What becomes of an entry.
+/// The state of an entry.
 enum EntryState {
-    /// It is the one that its name means.
+    /// It is the entry its name refers to.
     Effective(Target),
-    /// It was visited.
+    /// It was connected to.
     Checked(ServerResult<String>),
-    /// It comes with a project, and was not visited for that reason.
+    /// It comes from a project and was not connected to because it is not
+    /// trusted.
     Untrusted(trust::TrustState),
-    /// Another one has its name, and counts.
+    /// Another entry of the same name takes precedence.
     Shadowed(ShadowedBy),
     Disabled,
 }
 
 impl Inventory {
-    /// Looks through the configuration files.
+    /// Reads the configuration files.
     pub(crate) fn collect(cx: &Context) -> Result<Self, Failure> {
         let servers = Servers::load(&cx.globals)?;
         let mut entries = Vec::new();
@@ -94,7 +95,7 @@ impl Inventory {
         })
     }
 
-    /// Connects to those that count, all together.
+    /// Connects to the effective servers concurrently.
     pub(crate) async fn check(&mut self, cx: &Context, limit: Duration) {
         let targets = self.entries.iter().filter_map(|entry| match &entry.state {
             EntryState::Effective(target) => Some(target.clone()),
@@ -111,7 +112,7 @@ impl Inventory {
         }
     }
 
-    /// For programs.
+    /// Formats the inventory as JSON.
     pub(crate) fn json(&self) -> Value {
         let servers: Vec<_> = self.entries.iter().map(InventoryEntry::json).collect();
         let problems: Vec<_> = self.problems.iter().map(problem_json).collect();
@@ -119,7 +120,7 @@ impl Inventory {
     }
 }
 
-/// What a server says that it is.
+/// Returns the server's name, version and revision.
 async fn server_identity(client: Client) -> Result<String, Failure> {
     let Some(server) = client.server() else {
         return Ok(String::new());
@@ -130,7 +131,7 @@ async fn server_identity(client: Client) -> Result<String, Failure> {
     Ok(escape_control(&format!("{name}{}", server.revision)).into_owned())
 }
 
-/// For people: file by file.
+/// Formats the inventory as text, file by file.
 pub(crate) fn format_inventory(cx: &Context, inventory: &Inventory) -> String {
     let paint = cx.output.paint();
     let mut lines = Vec::new();
@@ -161,13 +162,14 @@ pub(crate) fn format_inventory(cx: &Context, inventory: &Inventory) -> String {
         }));
     }
     if inventory.entries.len() == 1 && inventory.problems.is_empty() {
-        lines.push("\nNo servers are configured yet. `bowline config add` adds one.".to_owned());
+        lines
+            .push("\nNo servers are configured yet. Add one with `bowline config add`.".to_owned());
     }
     lines.join("\n")
 }
 
 impl Inventory {
-    /// The files, in the order in which they count, and at last none.
+    /// Returns the files in order of precedence, and `None` last.
     fn paths(&self) -> Vec<Option<PathBuf>> {
         let named = self.entries.iter().filter_map(|entry| entry.path.clone());
         let faulty = self.problems.iter().map(|(path, _)| path.clone());
@@ -192,19 +194,19 @@ impl InventoryEntry {
                 let mark = paint.text(Style::Warning, "?");
                 let why = match trust_state {
                     trust::TrustState::Changed => "its entry has changed since you trusted it",
-                    _ => "it comes with a project, and you have not trusted it",
+                    _ => "it comes from a project and is not trusted",
                 };
                 let shell_args = &self.shell_args;
-                let advice = format!("bowline config trust {shell_args} shows it, and asks you");
+                let advice = format!("run `bowline config trust {shell_args}` to review it");
                 let advice = paint.dim(advice);
                 format!("  {mark} {name}  {endpoint}\n      not used: {why}\n      {advice}")
             }
             EntryState::Shadowed(shadowing) => {
-                let shadowing = format!("hidden: {}", shadowing.reason());
+                let shadowing = format!("not used: {}", shadowing.reason());
                 format!("  {} {name}  {}", paint.dim("-"), paint.dim(shadowing))
             }
             EntryState::Disabled => {
-                let label = paint.dim("switched off");
+                let label = paint.dim("disabled");
                 format!("  {} {name}  {label}", paint.dim("-"))
             }
             EntryState::Checked(result) => {
@@ -221,8 +223,10 @@ impl InventoryEntry {
                     Err(failure) => {
                         let mark = paint.text(Style::Error, "✗");
                         let why = escape_control(&failure.message).replace('\n', "\n      ");
-                        let advice =
-                            paint.dim(format!("bowline doctor {} finds out why", self.shell_args));
+                        let advice = paint.dim(format!(
+                            "run `bowline doctor {}` to find out why",
+                            self.shell_args
+                        ));
                         format!("  {mark} {name}  {state}  {endpoint}\n      {why}\n      {advice}")
                     }
                 }

@@ -1,10 +1,10 @@
-//! Many servers at once: which ones are meant, and what becomes of each.
+//! Working with many servers at once.
 //!
-//! `trust` says which servers are used without being named, `visit` goes to
-//! all of them together, `checkup` is what is found out about one, `inventory`
-//! what is configured where, `rank` how well something fits a query, `errand`
-//! finds tools that many servers have under one name or another, and `verdict`
-//! says whether it all has worked.
+//! `selection` picks the servers, `run` runs something on all of them
+//! concurrently, `health` checks one server, `inventory` lists what is
+//! configured where, `search` ranks items against a query, `tool_role` finds
+//! tools that servers have under different names, and `outcome` decides whether
+//! the command succeeded.
 
 mod health;
 pub(crate) mod inventory;
@@ -24,5 +24,5 @@ pub(crate) use self::{
     tool_role::{SYNC, call_search_tools, print_result as show_result},
 };
 
-/// How long an errand at one server may take, unless said otherwise.
+/// Default time limit of a tool call on one server.
 pub(crate) const TOOL_TIMEOUT: Duration = Duration::from_secs(60);

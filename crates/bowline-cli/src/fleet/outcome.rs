@@ -1,19 +1,19 @@
-//! Whether a command that goes to all servers has worked.
+//! Whether a command that runs on all servers succeeded.
 
 use super::selection::SelectedServers;
 use crate::{failure::Failure, target::Target};
 
 impl SelectedServers {
-    /// The failure of a command for which one server is enough. It failed if
-    /// none that was chosen worked; of each, in their order, `failures` says how
-    /// it failed, if it did.
+    /// Returns the failure of a command that needs one working server. It fails
+    /// if none of the selected servers worked; `failures` holds each server's
+    /// failure, if any, in order.
     pub(crate) fn require_any(
         &self,
         failures: impl IntoIterator<Item = Option<Failure>>,
     ) -> Result<(), Failure> {
         let mut targets = self.targets.iter();
-        // What is built in stands in for what there is not, and not for what
-        // cannot be used.
+        // The built-in server stands in for missing servers, not for broken
+        // ones.
         if self.has_broken_entries && targets.all(|target| matches!(target, Target::Demo)) {
             return Err(broken_entries_failure());
         }
@@ -27,8 +27,8 @@ impl SelectedServers {
         first.map_or(Ok(()), Err)
     }
 
-    /// The failure of a command that is about all servers. It failed if one of
-    /// them did.
+    /// Returns the failure of a command that needs all servers. It fails if one
+    /// of them did.
     pub(crate) fn require_all(&self, failure: Option<Failure>) -> Result<(), Failure> {
         match failure {
             Some(failure) => Err(failure),
@@ -38,8 +38,8 @@ impl SelectedServers {
     }
 }
 
-/// Which entries these are was said before.
+/// The entries themselves were reported before.
 fn broken_entries_failure() -> Failure {
-    Failure::usage("there are servers whose entries are wrong, and cannot be used")
-        .hint("`bowline servers` says what is wrong with them")
+    Failure::usage("some servers have invalid entries and cannot be used")
+        .hint("`bowline servers` shows what is wrong with them")
 }

@@ -1,4 +1,4 @@
-//! Going to many servers together.
+//! Running something on many servers concurrently.
 
 use std::time::{Duration, Instant};
 
@@ -17,17 +17,17 @@ use crate::{
     traffic,
 };
 
-/// How a visit went.
+/// The result for one server.
 #[derive(Debug)]
 pub(crate) struct ServerResult<T> {
     /// The name of the server.
     pub(crate) name: String,
-    /// How long it took until the session was open, or that failed.
+    /// How long it took to open the session, or to fail.
     pub(crate) open_time: Duration,
     pub(crate) result: Result<T, Failure>,
 }
 
-/// How a server is, in a word.
+/// The state of a server, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerState {
     Connected,
@@ -48,7 +48,7 @@ impl ServerState {
         }
     }
 
-    /// The word.
+    /// Returns the word.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Connected => "connected",
@@ -60,7 +60,7 @@ impl ServerState {
     }
 }
 
-/// Goes to all servers together, does something at each, and comes back after
+/// Connects to all servers concurrently, runs `work` on each, and returns after
 /// `limit` at the latest, with the results in the order of the servers.
 pub(crate) async fn run_on_all<T, F, W>(
     cx: &Context,
@@ -88,7 +88,7 @@ where
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Goes to one server, does something there, and comes back.
+/// Connects to one server and runs `work` on it.
 pub(crate) async fn run_on_one<T, F, W>(
     cx: &Context,
     target: &Target,
@@ -107,10 +107,10 @@ where
 
 type PreparedClient = Result<(ClientBuilder, Box<dyn Transport>, Shutdown), Failure>;
 
-/// How long a visit may take: as long as the command, if that was said.
+/// Time limit for one server: the command's timeout, if one was given.
 struct Deadline {
     clock: CommandClock,
-    /// The time of the command at which it is over.
+    /// The command time at which it expires.
     deadline: Duration,
     timeout: Duration,
 }
@@ -142,14 +142,14 @@ async fn prepare(cx: &Context, target: &Target, limit: Duration) -> PreparedClie
     if cx.timeout().is_none() {
         settings = settings.timeouts(timeouts_for(limit));
     }
-    // The first attempt counts; there is no time for a second.
+    // There is no time for a second attempt.
     if let Ok(no_retry) = Backoff::new(limit * 2, limit * 2, 0.0) {
         settings = settings.backoff(no_retry);
     }
     Ok((settings, transport, cx.shutdown.clone()))
 }
 
-/// A probe that stays unanswered must leave time for the handshake.
+/// A probe without a response must leave time for the handshake.
 fn timeouts_for(limit: Duration) -> Timeouts {
     Timeouts {
         opening: limit,
@@ -199,7 +199,7 @@ where
     }
 }
 
-/// Why there is no session, without what the state says already.
+/// Converts the reason why no session was opened, without repeating the state.
 fn open_failure(error: Error) -> Failure {
     let why = error.connection_error().map(|cause| match cause.kind() {
         ConnectionErrorKind::Unreachable(why) => why.clone(),

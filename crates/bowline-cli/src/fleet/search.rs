@@ -1,24 +1,24 @@
-//! How well something fits a query.
+//! Ranking items against a query.
 
 use std::cmp::Reverse;
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Something that a server offers.
+/// An item that a server offers.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchItem {
     pub(crate) server: String,
     pub(crate) kind: ItemKind,
-    /// Its name, or its URI: by which it is used.
+    /// The name or URI by which it is used.
     pub(crate) name: String,
     pub(crate) title: Option<String>,
     pub(crate) description: Option<String>,
-    /// As the server describes it.
+    /// The server's definition.
     pub(crate) definition: Value,
 }
 
-/// What kind of thing it is.
+/// The kind of item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ItemKind {
@@ -28,14 +28,14 @@ pub(crate) enum ItemKind {
     Prompt,
 }
 
-/// How much each place counts in which a word may be found.
+/// Weights of the places in which a word may be found.
 const NAME_WEIGHT: u32 = 8;
 const TITLE_WEIGHT: u32 = 4;
 const DESCRIPTION_WEIGHT: u32 = 2;
 
-/// Those items in which every word of the query is found, the best first.
-/// Names count more than titles, titles more than descriptions, whole words
-/// more than parts of words.
+/// Returns the items in which every word of the query is found, best match
+/// first. Names count more than titles, titles more than descriptions, whole
+/// words more than parts of words.
 pub(crate) fn rank(items: Vec<SearchItem>, query: &str) -> Vec<SearchItem> {
     let words: Vec<String> = words(query).collect();
     let scored = items.into_iter().filter_map(|item| {
@@ -43,7 +43,7 @@ pub(crate) fn rank(items: Vec<SearchItem>, query: &str) -> Vec<SearchItem> {
         Some((score, item))
     });
     let mut scored: Vec<_> = scored.collect();
-    // Equals stay in the order in which their servers have them.
+    // The sort is stable: ties keep the order of their servers.
     scored.sort_by_key(|(score, _)| Reverse(*score));
     scored.into_iter().map(|(_, item)| item).collect()
 }
@@ -65,12 +65,12 @@ fn score(item: &SearchItem, query: &[String]) -> Option<u32> {
             .map(|(weight, words)| weight * match_score(words, term));
         total += found.max().filter(|best| *best > 0)?;
     }
-    // A name that is just what was asked for comes before longer ones.
+    // An exact name comes before longer ones.
     let name: Vec<String> = words(&item.name).collect();
     Some(total * 2 + u32::from(name == query))
 }
 
-/// How well a word fits a text: whole, at the start of a word, or within one.
+/// Scores how a word matches: whole, at the start of a word, or inside one.
 fn match_score(words: &[String], term: &str) -> u32 {
     let scores = words.iter().map(|word| match word.find(term) {
         Some(0) if word.len() == term.len() => 4,
@@ -81,8 +81,8 @@ fn match_score(words: &[String], term: &str) -> u32 {
     scores.max().unwrap_or_default()
 }
 
-/// The words of a text, in lower case. Names are made of words, too:
-/// `searchFlights` has two, as `search_flights` does.
+/// Splits a string into lowercase words. Names are split too: `searchFlights`
+/// has two words, like `search_flights`.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let mut separated = String::with_capacity(text.len() + 8);
     let mut previous_is_lower = false;

@@ -1,5 +1,5 @@
-//! Which servers are used without being named: the user's own, and what they
-//! have allowed of what projects bring.
+//! Selecting servers for commands that name none: the user's own, and trusted
+//! project servers.
 
 use crate::{
     context::Context,
@@ -8,18 +8,19 @@ use crate::{
     target::{Servers, Target, trust},
 };
 
-/// The servers that were chosen.
+/// The selected servers.
 #[derive(Debug, Default)]
 pub(crate) struct SelectedServers {
     pub(crate) targets: Vec<Target>,
-    /// The names of those that come with a project, and were left out.
+    /// Names of project servers that were left out because they are not
+    /// trusted.
     pub(crate) untrusted: Vec<String>,
-    /// Whether there are entries that cannot be used as they are written.
+    /// Whether there are invalid entries.
     pub(crate) has_broken_entries: bool,
 }
 
-/// Those that were named; else all that are configured; else the one that is
-/// built in.
+/// Selects the named servers; without names, all configured servers; if there
+/// are none, the built-in one.
 pub(crate) fn select(cx: &Context, names: &[String]) -> Result<SelectedServers, Failure> {
     if !names.is_empty() {
         return Ok(SelectedServers {
@@ -48,16 +49,15 @@ pub(crate) fn select(cx: &Context, names: &[String]) -> Result<SelectedServers, 
 }
 
 impl SelectedServers {
-    /// Says who was left out, and how to change that.
+    /// Warns about the servers that were left out, and how to include them.
     pub(crate) fn warn_untrusted(&self, cx: &Context) {
         if self.untrusted.is_empty() {
             return;
         }
         let names = escape_control(&self.untrusted.join(", ")).into_owned();
         cx.output.note(format!(
-            "left out, since they come with a project and you have not trusted them: {names}\n\
-             (`bowline config trust NAME` shows what they are and asks you; --trust-project \
-             uses them for this command only)"
+            "skipped project servers that are not trusted: {names}\n(review them with `bowline \
+             config trust NAME`, or use --trust-project for this command only)"
         ));
     }
 }

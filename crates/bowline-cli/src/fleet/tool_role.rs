@@ -1,5 +1,5 @@
-//! Tools that many servers have under one name or another: one that searches,
-//! one that brings the server up to date.
+//! Tools that servers have under different names: one that searches, one that
+//! syncs.
 
 use bowline::{
     Client,
@@ -15,25 +15,25 @@ use crate::{
     target::{Target, interruptible},
 };
 
-/// What a tool is looked for to do.
+/// A purpose for which a tool is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToolRole {
-    /// The names by which it usually goes, the best first.
+    /// Usual names of such a tool, best first.
     pub(crate) names: &'static [&'static str],
-    /// How other names for it begin.
+    /// Prefix of other names for it.
     pub(crate) prefix: &'static str,
     /// What it does, as in "has no tool that searches".
     pub(crate) verb: &'static str,
 }
 
-/// Searching what a server holds.
+/// Searching the server's contents.
 pub(crate) const SEARCH: ToolRole = ToolRole {
     names: &["search_notes", "search"],
     prefix: "search",
     verb: "searches",
 };
 
-/// Bringing a server up to date.
+/// Syncing the server.
 pub(crate) const SYNC: ToolRole = ToolRole {
     names: &["sync_repository", "sync"],
     prefix: "sync",
@@ -41,7 +41,8 @@ pub(crate) const SYNC: ToolRole = ToolRole {
 };
 
 impl ToolRole {
-    /// The tools that may do it: the one that surely does, or all that might.
+    /// Returns the tools that may have this role: a usual name alone, or all
+    /// with the prefix.
     pub(crate) fn candidates<'a>(&self, tools: &'a [Tool]) -> Vec<&'a Tool> {
         let by_name = self
             .names
@@ -54,23 +55,20 @@ impl ToolRole {
         tools.iter().filter(has_prefix).collect()
     }
 
-    /// There is none, or there are several.
+    /// Returns the failure for no candidate, or for several.
     pub(crate) fn ambiguity(&self, matching: &[&Tool]) -> Failure {
         let verb = self.verb;
         if matching.is_empty() {
             return Failure::failed(format!("the server has no tool that {verb}"))
-                .hint("`bowline list` shows the tools that it has");
+                .hint("`bowline list` shows its tools");
         }
         let names: Vec<_> = matching.iter().map(|tool| tool.name.as_str()).collect();
-        Failure::usage(format!(
-            "there are several tools that might: {}",
-            names.join(", ")
-        ))
-        .hint("say which with --tool NAME")
+        Failure::usage(format!("several tools match: {}", names.join(", ")))
+            .hint("choose one with --tool NAME")
     }
 }
 
-/// Asks the search tools of servers, and shows what they say.
+/// Calls the search tools of servers and prints the results.
 pub(crate) async fn call_search_tools(
     cx: &Context,
     targets: &[Target],
@@ -99,7 +97,7 @@ pub(crate) async fn call_search_tools(
         if !cx.json() {
             print_result(cx, target.name(), &result)?;
         } else if result.is_failure() {
-            let failure = Failure::failed("its search failed").with_prefix(target.name());
+            let failure = Failure::failed("its search tool failed").with_prefix(target.name());
             failed.get_or_insert(failure);
         }
         results.push(json!({"server": target.name(), "result": result}));
@@ -112,7 +110,7 @@ pub(crate) async fn call_search_tools(
     failed.map_or(Ok(()), Err)
 }
 
-/// Shows what a tool said, or that it failed.
+/// Prints the result of a tool, or that it failed.
 pub(crate) fn print_result(
     cx: &Context,
     server: &str,
@@ -125,8 +123,8 @@ pub(crate) fn print_result(
     cx.output.line(escape_control(query_name.trim_end()))
 }
 
-/// The arguments by which a tool is told what to search for, as far as its
-/// schema says what it calls them.
+/// Builds the arguments of a search tool, as far as its schema tells which one
+/// takes the query.
 fn search_arguments(tool: &Tool, query: &str, limit: usize) -> Result<Value, Failure> {
     let schema = tool.input_schema_or_empty();
     let schema: Value = serde_json::from_str(schema.get()).unwrap_or_default();
@@ -146,7 +144,7 @@ fn search_arguments(tool: &Tool, query: &str, limit: usize) -> Result<Value, Fai
     let query_name = first_known(&["query", "q", "text", "search", "pattern"]).or_else(only_string);
     let query_name = query_name.ok_or_else(|| {
         Failure::failed(format!(
-            "it is not clear how {} is told what to search for",
+            "cannot tell which argument of {} takes the query",
             tool.name
         ))
         .hint("call it yourself with `bowline call`")

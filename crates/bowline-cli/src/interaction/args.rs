@@ -1,4 +1,4 @@
-//! How a person says beforehand what servers are answered.
+//! Options for answering questions from servers.
 
 use std::{path::PathBuf, str::FromStr};
 
@@ -7,14 +7,15 @@ use clap::Args;
 
 use super::preset::{self, AnswerWord, PresetAnswer};
 
-/// How often a model is asked in one call, unless said otherwise.
+/// Default for `--max-sampling`.
 const DEFAULT_MAX_SAMPLING: u32 = 16;
 
-/// Options about what servers ask.
+/// Options for questions from servers.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "What servers ask")]
+#[command(next_help_heading = "Questions from servers")]
 pub(crate) struct InteractionArgs {
-    /// Answer a field of a form, as JSON with :=, or all of a file with @answers.json; may be repeated
+    /// Answer a form field: FIELD=VALUE, FIELD:=JSON, or @answers.json for a
+    /// file; may be repeated
     #[arg(
         long,
         global = true,
@@ -23,31 +24,32 @@ pub(crate) struct InteractionArgs {
     )]
     #[arg(value_parser = preset::parse_answer)]
     pub(crate) answer: Vec<AnswerWord>,
-    /// The same, when files were read.
+    /// The answers, including those read from files.
     #[arg(skip)]
     pub(crate) preset_answers: Vec<Answers>,
-    /// What was typed for the questions of a parked call, and for no others.
+    /// Answers to the questions of a suspended call only.
     #[arg(skip)]
     pub(crate) parked_answers: Vec<Answers>,
-    /// Say yes to everything, and fill in forms with their defaults
+    /// Accept everything, and fill in forms with their defaults
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) accept: bool,
-    /// Say no to everything that is not answered with --answer
+    /// Decline everything that is not answered with --answer
     #[arg(long, global = true, hide_short_help = true, conflicts_with = "accept")]
     pub(crate) decline: bool,
-    /// Never ask, not even in a terminal
+    /// Never prompt, not even in a terminal
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_input: bool,
-    /// Let this command answer for a model: a request on stdin, a text or a result on stdout
+    /// Command that answers for a model: request on stdin, text or result on
+    /// stdout
     ///
-    /// It may take 120 seconds for each answer, or as many as `sampling.timeout`
-    /// in settings.json says.
+    /// Each answer may take 120 seconds, or `sampling.timeout` in
+    /// settings.json.
     #[arg(long, global = true, value_name = "COMMAND", hide_short_help = true)]
     pub(crate) sampling_command: Option<String>,
-    /// How often a call may have that command asked without asking you
+    /// How often a call may run that command without asking you
     ///
-    /// Each answer of a model costs something. What a server asks beyond this
-    /// is asked in a terminal, and refused where there is none.
+    /// Model answers may cost money. Beyond this limit, you are asked in a
+    /// terminal; without one, requests are refused.
     #[arg(
         long,
         global = true,
@@ -59,7 +61,7 @@ pub(crate) struct InteractionArgs {
     /// Tell servers that they may work in this folder; may be repeated
     #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
     pub(crate) root: Vec<PathBuf>,
-    /// Show progress also where no terminal does, a line each second at most
+    /// Show progress even without a terminal, at most one line per second
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) progress: bool,
     /// Show the server's log messages from this level up, or `off`
@@ -67,7 +69,7 @@ pub(crate) struct InteractionArgs {
     pub(crate) log: Option<LogFilter>,
 }
 
-/// All that one `--answer` says: a file says more than one thing.
+/// The answers of one `--answer`: a file may hold several.
 pub(crate) type Answers = std::sync::Arc<[PresetAnswer]>;
 
 /// Which log messages are shown.
@@ -75,9 +77,9 @@ pub(crate) type Answers = std::sync::Arc<[PresetAnswer]>;
 pub(crate) enum LogFilter {
     /// None.
     Off,
-    /// What the server sends of its own accord, from warnings up.
+    /// Messages the server sends unprompted, from warnings up.
     Default,
-    /// Those from this level up.
+    /// Messages from this level up.
     AtLeast(LogLevel),
 }
 
@@ -92,7 +94,7 @@ impl FromStr for LogFilter {
         let level = LogLevel::ALL.iter().find(known).cloned();
         level.map(Self::AtLeast).ok_or_else(|| {
             let names = LogLevel::ALL.map(|level| level.to_string());
-            format!("the levels are off, {}", names.join(", "))
+            format!("unknown log level; use off, {}", names.join(", "))
         })
     }
 }

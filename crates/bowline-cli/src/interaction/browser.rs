@@ -1,17 +1,17 @@
-//! Opening a page in the browser, without a shell in between.
+//! Opening a page in the browser, without a shell.
 
 use std::{env, process::Stdio, time::Duration};
 
 use tokio::{process::Command, time};
 
-/// How long a browser may take to say that it cannot be started.
+/// How long a browser has to report that it cannot be started.
 const START_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Opens a page, if there is something that can.
+/// Opens a page with the first browser that works.
 pub(crate) async fn open(url: &str) -> Result<(), String> {
     let candidates = candidates(url);
     if candidates.is_empty() {
-        return Err("There is no browser here".to_owned());
+        return Err("No browser found".to_owned());
     }
     for words in candidates {
         if start(&words).await {
@@ -21,8 +21,8 @@ pub(crate) async fn open(url: &str) -> Result<(), String> {
     Err("No browser could be started".to_owned())
 }
 
-/// Whether the program could be started and did not fail at once. Some stay
-/// for as long as the page is open.
+/// Returns whether the program started and did not fail immediately. Some run
+/// as long as the page is open.
 async fn start(words: &[String]) -> bool {
     let Some((program, args)) = words.split_first() else {
         return false;
@@ -33,7 +33,7 @@ async fn start(words: &[String]) -> bool {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Ctrl-C is for us: the browser stays.
+    // Ctrl-C must not close the browser.
     #[cfg(unix)]
     command.process_group(0);
     let Ok(mut child) = command.spawn() else {
@@ -45,8 +45,7 @@ async fn start(words: &[String]) -> bool {
     }
 }
 
-/// The commands that may open it: what the person has chosen, or what the
-/// system has.
+/// Returns the commands to try: the user's choice, or the system's.
 fn candidates(url: &str) -> Vec<Vec<String>> {
     let chosen = env::var("BROWSER").ok().filter(|text| !text.is_empty());
     if let Some(chosen) = chosen {
@@ -59,7 +58,7 @@ fn candidates(url: &str) -> Vec<Vec<String>> {
     if cfg!(target_os = "macos") {
         return words(&["open", url]);
     }
-    // Without a display, what opens may take over the terminal.
+    // Without a display, the opener may take over the terminal.
     let display = ["DISPLAY", "WAYLAND_DISPLAY"].map(env::var_os);
     if display.iter().flatten().any(|display| !display.is_empty()) {
         return words(&["xdg-open", url]);
@@ -67,8 +66,7 @@ fn candidates(url: &str) -> Vec<Vec<String>> {
     Vec::new()
 }
 
-/// Reads `BROWSER`: commands with colons between them, in which `%s` stands
-/// for the address.
+/// Parses `BROWSER`: commands separated by colons, in which `%s` is the URL.
 fn from_browser_variable(text: &str, url: &str) -> Vec<Vec<String>> {
     let separator = if cfg!(windows) { ';' } else { ':' };
     let command = |command: &str| {

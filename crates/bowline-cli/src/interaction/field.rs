@@ -1,4 +1,4 @@
-//! One field of a form: what it wants, in words, and what was typed for it.
+//! One field of a form: its description, and parsing values typed for it.
 
 use bowline::model::{
     ElicitSchema, Members, Number, NumberKind, NumberSchema, PropertySchema, StringFormat,
@@ -9,22 +9,22 @@ use serde_json::{Map, Value, json};
 use super::one_line;
 use crate::output::closest_match;
 
-/// What people call the field.
+/// Returns the label of a field: its title or name.
 pub(crate) fn label(name: &str, schema: &PropertySchema) -> String {
     one_line(title_and_description(schema).0.unwrap_or(name))
 }
 
-/// What people call the field, if the server says so.
+/// Returns the title, if the server gives one.
 pub(crate) fn title(schema: &PropertySchema) -> Option<&str> {
     title_and_description(schema).0
 }
 
-/// What belongs there, if the server says so.
+/// Returns the description, if the server gives one.
 pub(crate) fn description(schema: &PropertySchema) -> Option<&str> {
     title_and_description(schema).1
 }
 
-/// The title and the description.
+/// Returns the title and the description.
 fn title_and_description(schema: &PropertySchema) -> (Option<&str>, Option<&str>) {
     let (title, description) = match schema {
         PropertySchema::String(s) => (&s.title, &s.description),
@@ -37,7 +37,7 @@ fn title_and_description(schema: &PropertySchema) -> (Option<&str>, Option<&str>
     (title.as_deref(), description.as_deref())
 }
 
-/// What kind of value it takes, in words.
+/// Describes the type of value.
 pub(crate) fn describe_kind(schema: &PropertySchema) -> String {
     match schema {
         PropertySchema::String(schema) => string_kind(schema),
@@ -91,7 +91,7 @@ fn range<T: std::fmt::Display + PartialEq>(min: Option<T>, max: Option<T>) -> Op
     })
 }
 
-/// The values to choose from, with what to show for each.
+/// Returns the choices: values and titles.
 pub(crate) fn choices(schema: &PropertySchema) -> Vec<(&str, &str)> {
     match schema {
         PropertySchema::Choice(schema) => schema.choices().collect(),
@@ -100,7 +100,7 @@ pub(crate) fn choices(schema: &PropertySchema) -> Vec<(&str, &str)> {
     }
 }
 
-/// What the server would begin with.
+/// Returns the default value.
 pub(crate) fn default(schema: &PropertySchema) -> Option<Value> {
     match schema {
         PropertySchema::String(schema) => schema.default.as_deref().map(Value::from),
@@ -119,7 +119,7 @@ fn number(number: Number) -> Value {
     }
 }
 
-/// A value, as it would be typed.
+/// Formats a value as it would be typed.
 pub(crate) fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) if text.is_empty() => "\"\"".to_owned(),
@@ -135,8 +135,8 @@ pub(crate) fn format_value(value: &Value) -> String {
     }
 }
 
-/// What the typed text means for the field. The rest of the rules is checked
-/// by [`fits`].
+/// Parses a value typed for the field. [`check_value`] checks the remaining
+/// rules.
 pub(crate) fn parse_value(schema: &PropertySchema, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     match schema {
@@ -146,21 +146,21 @@ pub(crate) fn parse_value(schema: &PropertySchema, text: &str) -> Result<Value, 
         }),
         PropertySchema::Number(_) => match serde_json::from_str(trimmed) {
             Ok(Value::Number(number)) => Ok(Value::Number(number)),
-            _ => Err("a number is expected".to_owned()),
+            _ => Err("expected a number".to_owned()),
         },
         PropertySchema::Boolean(_) => match trimmed.to_lowercase().as_str() {
             "y" | "yes" | "true" | "1" => Ok(true.into()),
             "n" | "no" | "false" | "0" => Ok(false.into()),
-            _ => Err("yes or no is expected".to_owned()),
+            _ => Err("expected yes or no".to_owned()),
         },
         PropertySchema::Choice(_) => parse_choice(&choices(schema), trimmed).map(Value::from),
         PropertySchema::MultiChoice(_) => parse_choices(&choices(schema), trimmed),
-        _ => serde_json::from_str(trimmed).map_err(|error| format!("JSON is expected: {error}")),
+        _ => serde_json::from_str(trimmed).map_err(|error| format!("expected JSON: {error}")),
     }
 }
 
-/// A choice by its value, its name for people, or its number, in this order:
-/// a value may look like a number.
+/// Parses a choice by its value, its title, or its number, in this order: a
+/// value may look like a number.
 fn parse_choice<'a>(choices: &[(&'a str, &str)], text: &str) -> Result<&'a str, String> {
     let by_name = |(value, title): &&(&str, &str)| *value == text || *title == text;
     let lower = text.to_lowercase();
@@ -187,12 +187,12 @@ fn parse_choice<'a>(choices: &[(&'a str, &str)], text: &str) -> Result<&'a str, 
     })
 }
 
-/// Choices with commas between them; or `none`.
+/// Parses choices separated by commas, or `none`.
 fn parse_choices(choices: &[(&str, &str)], text: &str) -> Result<Value, String> {
     if text.is_empty() || (text == "none" && parse_choice(choices, text).is_err()) {
         return Ok(json!([]));
     }
-    // A choice may have a comma in its name.
+    // A choice may contain a comma.
     if let Ok(only) = parse_choice(choices, text) {
         return Ok(json!([only]));
     }
@@ -210,8 +210,7 @@ fn parse_choices(choices: &[(&str, &str)], text: &str) -> Result<Value, String> 
     Ok(chosen.into())
 }
 
-/// Whether the value is a right answer for the field, by the rules of the
-/// form; if not, why.
+/// Checks a value against the rules of the form.
 pub(crate) fn check_value(
     name: &str,
     schema: &PropertySchema,
@@ -223,13 +222,14 @@ pub(crate) fn check_value(
         .check(&Value::Object(answer))
         .map_err(|error| {
             let text = error.to_string();
-            // The person knows which field it is about.
+            // The user knows which field it is about.
             let why = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
             why.to_owned()
         })
 }
 
-/// Whether the field seems to ask for a secret, which forms must not.
+/// Returns whether the field seems to ask for a secret, which forms must not
+/// do.
 pub(crate) fn is_likely_secret(name: &str, schema: &PropertySchema) -> bool {
     const KEYWORDS: [&str; 12] = [
         "password",

@@ -1,4 +1,4 @@
-//! A form, filled in by the person at the terminal.
+//! Filling in a form at the terminal.
 
 use bowline::model::{ElicitParams, ElicitResult, ElicitSchema, Members, PropertySchema};
 use serde_json::{Map, Value};
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::output::{Style, escape_control};
 
-/// Asks for every field, until the person sends the form or does not. What was
-/// given already is not asked for again, unless it does not fit.
+/// Asks for every field until the user submits, declines or cancels the form.
+/// Fields already answered are skipped, unless the answer is invalid.
 pub(crate) async fn ask(
     terminal: &Terminal,
     server_name: &str,
@@ -27,7 +27,7 @@ pub(crate) async fn ask(
     terminal.print(format!("{} asks:", paint.bold(server_name)));
     terminal.print(indented(&params.message));
     if !form.properties.is_empty() {
-        let help = "  (Enter takes what is in brackets, Ctrl-D cancels)";
+        let help = "  (Enter accepts the value in brackets, Ctrl-D cancels)";
         terminal.print(paint.dim(help));
     }
     match dialog.run(server_name, filled).await {
@@ -42,7 +42,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// What became of the form; nothing if it was cancelled.
+/// The result of a form that was not cancelled.
 enum FormResult {
     Accepted(Map<String, Value>),
     Declined,
@@ -62,7 +62,7 @@ impl FormDialog<'_> {
         }
         loop {
             self.ask_fields(&mut content, &known).await?;
-            // Whoever edits sees everything once more.
+            // Editing shows every field again.
             known.clear();
             if let Err(error) = self.form.check(&Value::Object(content.clone())) {
                 self.show_error(&error.to_string());
@@ -93,7 +93,8 @@ impl FormDialog<'_> {
         Some(())
     }
 
-    /// Asks for one field, until the answer fits. There may be none.
+    /// Asks for one field until the value is valid. Optional fields may stay
+    /// empty.
     async fn ask_field(
         &self,
         name: &str,
@@ -110,7 +111,7 @@ impl FormDialog<'_> {
             let text = self.terminal.ask(&prompt).await?;
             if text.trim().is_empty() {
                 match &initial {
-                    None if required => self.show_error("an answer is required"),
+                    None if required => self.show_error("a value is required"),
                     initial => return Some(initial.clone()),
                 }
                 continue;
@@ -145,16 +146,16 @@ impl FormDialog<'_> {
             terminal.print(format!("    {:2}  {title}{value}", index + 1));
         }
         if matches!(schema, PropertySchema::MultiChoice(_)) {
-            terminal.print(paint.dim("    several with commas between them; `none` for none"));
+            terminal.print(paint.dim("    separate several with commas; `none` for none"));
         }
         if field::is_likely_secret(name, schema) {
-            let warning = "This looks like a secret. Servers must not ask for secrets by form: \
-                           what you type is shown here, and the server gets it as it is.";
+            let warning = "This looks like a secret. Servers must not ask for secrets in forms: \
+                           what you type is shown here and sent to the server as it is.";
             terminal.print(format!("  {}", paint.text(Style::Warning, warning)));
         }
     }
 
-    /// Shows what would be sent, and asks what to do with it.
+    /// Shows what would be sent, and asks for confirmation.
     async fn confirm(&self, server_name: &str, content: &Map<String, Value>) -> Option<Choice> {
         let terminal = self.terminal;
         terminal.print("");
@@ -172,7 +173,7 @@ impl FormDialog<'_> {
         let width = width.unwrap_or_default();
         for (name, label) in labels {
             let value = content.get(name).map(field::format_value);
-            let value = value.unwrap_or_else(|| terminal.paint().dim("left out"));
+            let value = value.unwrap_or_else(|| terminal.paint().dim("(empty)"));
             terminal.print(format!("  {label:width$}  {value}"));
         }
         let prompt =

@@ -1,13 +1,12 @@
-//! Which question of a parked call an answer is for.
+//! Matching answers to the questions of a suspended call.
 
 use bowline::model::InputRequests;
 
 use super::{args::Answers, one_line, preset::PresetAnswer, question};
 use crate::{failure::Failure, output::closest_match};
 
-/// Gives each answer the name of the one question that it is for, or says why
-/// there is none, before anything is sent. What a file has beyond the questions
-/// stays as it is.
+/// Assigns each answer to the one question it is for, or fails, before anything
+/// is sent. Extra answers in a file are kept.
 pub(crate) fn match_to_questions(
     answers: &[Answers],
     questions: &InputRequests,
@@ -26,7 +25,7 @@ pub(crate) fn match_to_questions(
     Ok(matched)
 }
 
-/// The question and the field that are meant, if there are such.
+/// Returns the question and the field, if there are such.
 fn match_one(
     answer: &PresetAnswer,
     questions: &InputRequests,
@@ -39,7 +38,7 @@ fn match_one(
     }
     let mut candidates = fields;
     candidates.retain(|(_, field)| *field == answer.key);
-    // What is answered already is meant only where nothing else is.
+    // Answered questions are considered only if no open one matches.
     if candidates.iter().any(|(key, _)| is_open(key)) {
         candidates.retain(|(key, _)| is_open(key));
     }
@@ -52,15 +51,15 @@ fn match_one(
                 .iter()
                 .map(|it| one_line(&full_key(it)))
                 .collect();
-            let failure = Failure::usage(format!("`{field}` is asked for more than once"));
-            Err(failure.hint(format!("say which is meant: {}", names.join(" or "))))
+            let failure = Failure::usage(format!("several questions have a field `{field}`"));
+            Err(failure.hint(format!("use one of {}", names.join(" or "))))
         }
     }
 }
 
 fn unknown_field(answer: &PresetAnswer, questions: &InputRequests) -> Failure {
     let key = one_line(&answer.key);
-    let failure = Failure::usage(format!("nobody asked for `{key}`; nothing was sent"));
+    let failure = Failure::usage(format!("no question has a field `{key}`; nothing was sent"));
     let field = answer.key.rsplit('.').next().unwrap_or_default();
     match closest_match(field, question_fields(questions).map(|(_, field)| field)) {
         Some(suggestion) => failure.hint(format!("did you mean `{}`?", one_line(suggestion))),
@@ -68,7 +67,7 @@ fn unknown_field(answer: &PresetAnswer, questions: &InputRequests) -> Failure {
     }
 }
 
-/// Each question with each of its fields.
+/// Returns each question with each of its fields.
 fn question_fields(questions: &InputRequests) -> impl Iterator<Item = (&str, &str)> {
     questions.iter().flat_map(|(key, request)| {
         let form = question::form_schema(request);
@@ -122,18 +121,18 @@ mod tests {
         check(
             &["row=1"],
             "seat meal",
-            Err("`row` is asked for more than once"),
+            Err("several questions have a field `row`"),
         );
-        check(&["row=1"], "", Err("`row` is asked for more than once"));
+        check(&["row=1"], "", Err("several questions have a field `row`"));
         check(
             &["rwo=1"],
             "seat meal",
-            Err("nobody asked for `rwo`; nothing was sent"),
+            Err("no question has a field `rwo`; nothing was sent"),
         );
         check(
             &["seat.dish=1"],
             "seat meal",
-            Err("nobody asked for `seat.dish`; nothing was sent"),
+            Err("no question has a field `seat.dish`; nothing was sent"),
         );
     }
 }

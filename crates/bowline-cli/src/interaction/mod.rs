@@ -1,11 +1,11 @@
-//! The other direction: what servers ask of people and models.
+//! Questions that servers ask users and models.
 //!
-//! - `desk` decides who answers: what was `given` beforehand, the person at the
-//!   `terminal`, or nobody; `aim` finds the question that an answer is for.
-//! - `form` asks for `field`s, `page` sends to a `browser`, `sampling` has a
-//!   `model` asked, or the person in its place.
-//! - `rounds` sees a call through to its end, with its `progress` on the
-//!   `screen`; what nobody answers is `parked`.
+//! - `responder` decides who answers: `preset` answers, the user at the
+//!   `terminal`, or nobody; `matching` finds the question an answer is for.
+//! - `form` asks for `field`s, `page` opens a `browser`, `sampling` asks a
+//!   `model`, or the user instead.
+//! - `rounds` runs a call to its end, with its `progress` on the `screen`; a
+//!   call with unanswered questions is suspended, and `parked` stores it.
 
 mod args;
 mod browser;
@@ -49,7 +49,7 @@ pub(crate) use self::{
 use self::{responder::Unanswered, rounds::Rounds};
 use crate::{context::Context, failure::Failure, output::escape_control};
 
-/// Declares what this terminal, or its absence, can answer.
+/// Declares the capabilities for which there are answers.
 pub(crate) fn declare_capabilities(builder: ClientBuilder, cx: &Context) -> ClientBuilder {
     let (for_elicit, for_sampling) = (Arc::clone(&cx.responder), Arc::clone(&cx.responder));
     let mut builder = builder
@@ -69,7 +69,7 @@ pub(crate) fn declare_capabilities(builder: ClientBuilder, cx: &Context) -> Clie
             }
         });
     if cx.responder.model_command().is_some() {
-        // A person who types an answer calls no tools.
+        // A user who types an answer cannot call tools.
         builder = builder.allow_sampling_tools();
     }
     let roots = cx.responder.roots();
@@ -83,12 +83,12 @@ pub(crate) fn declare_capabilities(builder: ClientBuilder, cx: &Context) -> Clie
 pub(crate) enum CallOutcome {
     /// With a result.
     Done(Box<CallToolResult>),
-    /// With questions that nobody here could answer: it goes on with
-    /// `bowline resume`.
+    /// Suspended, with questions that nobody could answer; `bowline resume`
+    /// resumes it.
     Parked(String),
 }
 
-/// Calls a tool, and sees to what it asks meanwhile.
+/// Calls a tool and answers its questions.
 pub(crate) async fn call(
     cx: &Context,
     client: &Client,
@@ -99,7 +99,7 @@ pub(crate) async fn call(
     Rounds::new(cx, client, tool).start(arguments).await
 }
 
-/// Goes on with a parked call.
+/// Resumes a suspended call.
 pub(crate) async fn resume(
     cx: &Context,
     client: &Client,
@@ -110,13 +110,14 @@ pub(crate) async fn resume(
     Rounds::new(cx, client, &tool).resume(parked).await
 }
 
-/// Says what a parked call waits for, and how to go on: on standard error, or
-/// as JSON.
+/// Prints what a suspended call is waiting for and how to resume it: to
+/// standard error, or as JSON.
 pub(crate) fn report_parked(cx: &Context, id: &str) -> Result<(), Failure> {
     ParkedStore::open()?.get(id)?.report(cx)
 }
 
-/// While the call is open there is no later: an answer is due now.
+/// Declines a question that cannot wait: the call stays open until it is
+/// answered.
 fn decline(responder: &Responder, params: ElicitParams, unanswered: &Unanswered) -> ElicitResult {
     let (name, message) = (responder.name(), one_line(&params.message));
     let why = escape_control(&unanswered.reason);
@@ -125,7 +126,7 @@ fn decline(responder: &Responder, params: ElicitParams, unanswered: &Unanswered)
     ));
     let questions = [("question", InputRequest::from(params))];
     let words = question::answer_options(&questions.into_iter().collect());
-    responder.screen.line(format!("  answer it with {words}"));
+    responder.screen.line(format!("  to answer, use {words}"));
     responder.record_failure(unanswered);
     ElicitResult::decline()
 }
@@ -134,22 +135,22 @@ fn no_model_error(responder: &Responder, unanswered: &Unanswered) -> ErrorObject
     if responder.record_failure(unanswered) {
         let (name, why) = (responder.name(), escape_control(&unanswered.reason));
         responder.screen.line(format!(
-            "{name} wanted to ask a model\n  refused, because {why}"
+            "{name} requested sampling from a model\n  refused, because {why}"
         ));
         responder
             .screen
-            .line("  answer with --sampling-command COMMAND, or by hand in a terminal");
+            .line("  to answer, use --sampling-command COMMAND, or type the answer in a terminal");
     }
-    ErrorObject::new(code::INTERNAL_ERROR, "no model was asked")
+    ErrorObject::new(code::INTERNAL_ERROR, "no model is available")
 }
 
-/// A text of a server's, harmless and on one line.
+/// Escapes text from a server and puts it on one line.
 pub(crate) fn one_line(text: &str) -> String {
     let words = escape_control(text);
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text of a server's, harmless and set in.
+/// Escapes and indents text from a server.
 fn indented(text: &str) -> String {
     let text = escape_control(text);
     let lines: Vec<_> = text

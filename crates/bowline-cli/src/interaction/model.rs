@@ -12,13 +12,13 @@ use tokio::{
 
 use super::settings::ModelCommand;
 
-/// How much a command may write.
+/// Maximum output of the command, in bytes.
 const MAX_OUTPUT_BYTES: u64 = 16 * 1024 * 1024;
 
 impl ModelCommand {
-    /// What people know it by.
+    /// Returns its display name.
     pub(crate) fn display_name(&self) -> &str {
-        // What the shell is given is what the person has typed.
+        // For a shell, the line that the user typed.
         match &self.words[..] {
             [_, _, line] if self.is_shell_line() => line,
             words => words.first().map_or("", String::as_str),
@@ -29,7 +29,7 @@ impl ModelCommand {
         matches!(self.words.first().map(String::as_str), Some("sh" | "cmd"))
     }
 
-    /// Gives the request to the command, and reads its answer.
+    /// Sends the request to the command and reads its answer.
     pub(crate) async fn run(
         &self,
         params: &CreateMessageParams,
@@ -37,11 +37,11 @@ impl ModelCommand {
         let request = serde_json::to_vec(params).map_err(|error| error.to_string())?;
         let child = self
             .start()
-            .map_err(|error| format!("it cannot be started: {error}"))?;
+            .map_err(|error| format!("cannot start: {error}"))?;
         let output = time::timeout(self.timeout, exchange(child, &request)).await;
         let output = output.map_err(|_| {
             let seconds = self.timeout.as_secs_f64();
-            format!("it did not answer within {seconds} s")
+            format!("timed out after {seconds} s")
         })??;
         parse_result(&output, self.model())
     }
@@ -60,7 +60,7 @@ impl ModelCommand {
             .spawn()
     }
 
-    /// What to call the model, if the command does not say.
+    /// Returns the model name to use if the command gives none.
     fn model(&self) -> &str {
         let word = self
             .display_name()
@@ -72,12 +72,12 @@ impl ModelCommand {
     }
 }
 
-/// Writes and reads at the same time, so that neither side waits for the other.
+/// Writes and reads concurrently, so neither side blocks the other.
 async fn exchange(mut child: Child, request: &[u8]) -> Result<String, String> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let writing = async {
         if let Some(mut stdin) = stdin {
-            // One that does not read its input may still have an answer.
+            // A command that does not read its input may still answer.
             let _ = stdin.write_all(request).await;
         }
     };
@@ -109,13 +109,13 @@ async fn exchange(mut child: Child, request: &[u8]) -> Result<String, String> {
         let words = String::from_utf8_lossy(&err);
         let last = words.lines().rfind(|line| !line.trim().is_empty());
         let last = last.map(|line| format!(": {}", line.trim()));
-        return Err(format!("it failed ({status}){}", last.unwrap_or_default()));
+        return Err(format!("failed ({status}){}", last.unwrap_or_default()));
     }
-    String::from_utf8(out).map_err(|_| "its answer is not text".to_owned())
+    String::from_utf8(out).map_err(|_| "its output is not valid UTF-8".to_owned())
 }
 
-/// An answer is a result as the protocol has it, in which all but the content
-/// may be missing, or else a text.
+/// Parses an answer: a result object, in which only the content is required, or
+/// else plain text.
 fn parse_result(output: &str, model: &str) -> Result<CreateMessageResult, String> {
     let text = output.trim();
     if let Ok(mut result) = serde_json::from_str::<Map<String, Value>>(text)
@@ -128,15 +128,15 @@ fn parse_result(output: &str, model: &str) -> Result<CreateMessageResult, String
         result.entry("role").or_insert_with(|| "assistant".into());
         result.entry("model").or_insert_with(|| model.into());
         return serde_json::from_value(result.into())
-            .map_err(|error| format!("its answer does not fit: {error}"));
+            .map_err(|error| format!("invalid answer: {error}"));
     }
     if text.is_empty() {
-        return Err("it said nothing".to_owned());
+        return Err("its output is empty".to_owned());
     }
     Ok(text_result(text, model))
 }
 
-/// A plain answer.
+/// Returns a text result.
 pub(crate) fn text_result(text: &str, model: &str) -> CreateMessageResult {
     CreateMessageResult::new(Role::Assistant, SamplingBlock::text(text), model)
 }

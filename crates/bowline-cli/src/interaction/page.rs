@@ -1,4 +1,4 @@
-//! Pages that servers want people to visit.
+//! Pages that servers ask users to visit.
 
 use bowline::model::{ElicitParams, ElicitResult};
 use url::{Host, Url};
@@ -6,21 +6,23 @@ use url::{Host, Url};
 use super::{browser, indented, prompt::choose, terminal::Terminal};
 use crate::output::{Style, escape_control};
 
-/// A page, as it will be opened: an address of the web, written in ASCII.
+/// A page to open: a web URL in ASCII.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Page {
     url: Url,
 }
 
 impl Page {
-    /// Reads the address.
+    /// Parses the URL.
     pub(crate) fn parse(params: &ElicitParams) -> Result<Self, String> {
         let text = params.url.as_deref().unwrap_or_default();
         let url = Url::parse(text)
-            .map_err(|error| format!("`{}` is not a URL: {error}", escape_control(text)))?;
+            .map_err(|error| format!("`{}` is not a valid URL: {error}", escape_control(text)))?;
         match url.scheme() {
             "http" | "https" if url.has_host() => Ok(Self { url }),
-            other => Err(format!("`{other}` is not an address of the web")),
+            other => Err(format!(
+                "`{other}` URLs are not opened, only http and https"
+            )),
         }
     }
 
@@ -32,7 +34,7 @@ impl Page {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// What to be wary of.
+    /// Returns warnings about the URL.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let is_local = match self.url.host() {
@@ -42,19 +44,19 @@ impl Page {
             None => false,
         };
         if self.url.scheme() == "http" && !is_local {
-            warnings.push("The page is not encrypted: others may read along.".to_owned());
+            warnings.push("The connection is not encrypted: others may read it.".to_owned());
         }
         if self
             .host()
             .split('.')
             .any(|label| label.starts_with("xn--"))
         {
-            let why = "The host's name has letters that may look like others. \
-                       It is shown here as it really is.";
+            let why = "The host name contains letters that may look like others. It is shown \
+                       here in its ASCII form.";
             warnings.push(why.to_owned());
         }
         if !self.url.username().is_empty() || self.url.password().is_some() {
-            let why = "What stands before the `@` is not the host.";
+            let why = "The part before the `@` is not the host.";
             warnings.push(why.to_owned());
         }
         warnings
@@ -71,7 +73,7 @@ pub(crate) async fn ask(
     let paint = terminal.paint();
     terminal.print("");
     terminal.print(format!(
-        "{} wants you to visit a page:",
+        "{} asks you to visit a page:",
         paint.bold(server_name)
     ));
     terminal.print(indented(&params.message));
@@ -88,7 +90,7 @@ pub(crate) async fn ask(
     {
         Some('y') => {
             match browser::open(page.address()).await {
-                Ok(()) => terminal.print("  It opens in your browser."),
+                Ok(()) => terminal.print("  Opening it in your browser."),
                 Err(why) => {
                     terminal.print(format!("  {why}. Please open it yourself:"));
                     terminal.print(format!("  {}", page.address()));

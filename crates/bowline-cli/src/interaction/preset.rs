@@ -1,4 +1,4 @@
-//! Answers that were given beforehand: `--answer` and `bowline resume`.
+//! Answers given on the command line: `--answer` and `bowline resume`.
 
 use std::{
     collections::BTreeSet,
@@ -15,35 +15,35 @@ use serde_json::{Map, Value};
 use super::{args::Answers, field};
 use crate::{arguments, failure::Failure, input, output::closest_match};
 
-/// One answer to one field.
+/// An answer to one field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PresetAnswer {
     /// The field's name, or `question.field`.
     pub(crate) key: String,
     value: AnswerValue,
-    /// Whether a person typed it. A file may say more than is asked for.
+    /// Whether the user typed it. A file may contain more than is asked for.
     pub(crate) is_typed: bool,
 }
 
-/// What the answer is.
+/// The value of an answer.
 #[derive(Clone, Debug, PartialEq)]
 enum AnswerValue {
-    /// As typed: what it means, the field says.
+    /// As typed; the field's type decides what it means.
     Text(String),
     /// As JSON.
     Json(Value),
 }
 
-/// What was typed as an answer.
+/// A parsed `--answer`.
 #[derive(Clone, Debug)]
 pub(crate) enum AnswerWord {
-    /// The answer to a field.
+    /// An answer to a field.
     Inline(Answers),
-    /// A file of answers, which is not read yet.
+    /// A file of answers that is not read yet.
     File(String),
 }
 
-/// Reads `field=value`, `field:=JSON`, or the name of a file behind an `@`.
+/// Parses `field=value`, `field:=JSON`, or `@file`.
 pub(crate) fn parse_answer(text: &str) -> Result<AnswerWord, String> {
     match text.strip_prefix('@') {
         Some(path) => Ok(AnswerWord::File(path.to_owned())),
@@ -51,8 +51,7 @@ pub(crate) fn parse_answer(text: &str) -> Result<AnswerWord, String> {
     }
 }
 
-/// Reads the files of answers, which must end within this time, if there is
-/// one.
+/// Reads answer files, within the timeout, if there is one.
 pub(crate) fn read_answers(
     words: &[AnswerWord],
     timeout: Option<Duration>,
@@ -68,11 +67,12 @@ pub(crate) fn read_answers(
 }
 
 pub(super) fn parse_typed(text: &str) -> Result<Answers, String> {
-    let usage = "write it as field=value, as field:=JSON, or as @answers.json";
+    let usage = "expected field=value, field:=JSON or @answers.json";
     let (key, value) = text.split_once('=').ok_or(usage)?;
     let (key, value) = match key.strip_suffix(':') {
         Some(key) => {
-            let value = arguments::parse_json(value).map_err(|why| format!("not JSON: {why}"))?;
+            let value =
+                arguments::parse_json(value).map_err(|why| format!("invalid JSON: {why}"))?;
             (key, AnswerValue::Json(value))
         }
         None => (key, AnswerValue::Text(value.to_owned())),
@@ -88,12 +88,12 @@ pub(super) fn parse_typed(text: &str) -> Result<Answers, String> {
     Ok([answer].into())
 }
 
-/// Reads an object of answers by field, or of such objects by question.
+/// Parses an object of answers by field, or of such objects by question.
 fn parse_answer_file(text: &str) -> Result<Answers, String> {
     let all = match arguments::parse_json(text) {
         Ok(Value::Object(all)) => all,
-        Ok(_) => return Err("an object is expected".to_owned()),
-        Err(why) => return Err(format!("not JSON: {why}")),
+        Ok(_) => return Err("expected an object".to_owned()),
+        Err(why) => return Err(format!("invalid JSON: {why}")),
     };
     let given = |key, value| PresetAnswer {
         key,
@@ -114,22 +114,22 @@ fn parse_answer_file(text: &str) -> Result<Answers, String> {
     Ok(answers.into())
 }
 
-/// All answers that were given, and which of them were asked for.
+/// All answers given on the command line, and which of them were used.
 #[derive(Debug, Default)]
 pub(crate) struct PresetAnswers {
-    /// Those for the questions of a parked call stand first.
+    /// Answers for a suspended call come first.
     answers: Vec<PresetAnswer>,
-    /// How many of them are for a parked call.
+    /// The number of answers for a suspended call.
     parked_count: usize,
-    /// Whether the questions of the parked call are answered. Later ones may
-    /// have fields of the same names, and mean something else.
+    /// Whether the questions of the suspended call are answered. Later
+    /// questions may have fields of the same names with another meaning.
     parked_done: AtomicBool,
     used: Mutex<BTreeSet<usize>>,
     asked_fields: Mutex<BTreeSet<String>>,
 }
 
 impl PresetAnswers {
-    /// Answers to whatever is asked, and to what a parked call has asked.
+    /// Combines answers to any question with those for a suspended call.
     pub(crate) fn new(answers: &[Answers], parked: &[Answers]) -> Self {
         let flatten = |answers: &[Answers]| -> Vec<PresetAnswer> {
             let each = answers.iter().flat_map(|batch| batch.iter().cloned());
@@ -145,13 +145,12 @@ impl PresetAnswers {
         }
     }
 
-    /// Begins or ends the time in which the questions of a parked call are
-    /// answered.
+    /// Sets whether the questions of the suspended call are answered.
     pub(crate) fn set_parked_done(&self, is_over: bool) {
         self.parked_done.store(is_over, Ordering::Relaxed);
     }
 
-    /// What was given for the fields of a form, and what does not fit.
+    /// Returns the answers for the fields of a form, and the invalid ones.
     pub(crate) fn fill(&self, question: Option<&str>, form: &ElicitSchema) -> FilledForm {
         let mut filled = FilledForm::default();
         for (name, schema) in form.properties.iter() {
@@ -172,8 +171,8 @@ impl PresetAnswers {
         filled
     }
 
-    /// What was given for a field. One for the question counts more than one
-    /// for all, and one for a parked call most.
+    /// Returns the answers for a field. Answers for this question take
+    /// precedence over general ones, and those for a suspended call over both.
     fn answers_for(&self, question: Option<&str>, field: &str) -> Vec<&PresetAnswer> {
         let full_key = question.map(|question| format!("{question}.{field}"));
         let start = match self.parked_done.load(Ordering::Relaxed) {
@@ -185,7 +184,7 @@ impl PresetAnswers {
         let all: Vec<_> = all
             .filter(|index| is_for(&self.answers[*index].key))
             .collect();
-        // Those that are overruled were meant for this field, too.
+        // Overridden answers were meant for this field too.
         lock(&self.used).extend(&all);
         let rank = |index: usize| (index >= self.parked_count, self.answers[index].key == field);
         let best = all.iter().map(|index| rank(*index)).min();
@@ -193,8 +192,8 @@ impl PresetAnswers {
         best.map(|index| &self.answers[index]).collect()
     }
 
-    /// What was given and never asked for, with what was perhaps meant: what
-    /// was typed, or what files say.
+    /// Returns the unused answers, with suggestions: the typed ones, or those
+    /// from files.
     pub(crate) fn unused(&self, typed: bool) -> Vec<String> {
         let (used, asked) = (lock(&self.used), lock(&self.asked_fields));
         let all = self.answers.iter().enumerate();
@@ -209,24 +208,24 @@ impl PresetAnswers {
                 {
                     Some(suggestion) => {
                         format!(
-                            "nobody asked for `{}`; did you mean `{suggestion}`?",
+                            "no question has a field `{}`; did you mean `{suggestion}`?",
                             answer.key
                         )
                     }
-                    None => format!("nobody asked for `{}`", answer.key),
+                    None => format!("no question has a field `{}`", answer.key),
                 }
             })
             .collect()
     }
 }
 
-/// The value that was given: several make a list where the field is one.
+/// Combines the answers for a field: several make a list if the field is one.
 fn combined_value(given: &[&PresetAnswer], schema: &PropertySchema) -> Result<Value, String> {
     if let [only] = given {
         return only.value_for(schema);
     }
     if !matches!(schema, PropertySchema::MultiChoice(_)) {
-        return Err("it is answered more than once, and takes one value".to_owned());
+        return Err("answered more than once, but takes one value".to_owned());
     }
     let mut items: Vec<Value> = Vec::new();
     for given in given {
@@ -256,7 +255,7 @@ impl PresetAnswer {
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct FilledForm {
     pub(crate) content: Map<String, Value>,
-    /// Fields whose given answers do not fit, and why.
+    /// Fields with invalid answers, and why.
     pub(crate) invalid: Vec<(String, String)>,
 }
 
@@ -312,7 +311,7 @@ mod tests {
         assert_eq!(content(&given, None), json!({"extras": ["bag", "wifi"]}));
         let given = answers(&["seat=aisle", "seat=window"]);
         let filled = given.fill(None, &form());
-        let why = "it is answered more than once, and takes one value";
+        let why = "answered more than once, but takes one value";
         assert_eq!(filled.invalid, [("seat".to_owned(), why.to_owned())]);
     }
 
@@ -333,8 +332,11 @@ mod tests {
         assert_eq!(filled.content.len(), 0);
         assert_eq!(filled.invalid[0].0, "bags");
         let unused = given.unused(true);
-        assert_eq!(unused[0], "nobody asked for `seet`; did you mean `seat`?");
-        assert_eq!(unused[1], "nobody asked for `zebra`");
+        assert_eq!(
+            unused[0],
+            "no question has a field `seet`; did you mean `seat`?"
+        );
+        assert_eq!(unused[1], "no question has a field `zebra`");
         assert_eq!(given.unused(false), [""; 0]);
     }
 
@@ -347,7 +349,7 @@ mod tests {
         assert_eq!(given.unused(true), [""; 0]);
         assert_eq!(
             given.unused(false),
-            ["nobody asked for `pick.seat`; did you mean `seat`?"]
+            ["no question has a field `pick.seat`; did you mean `seat`?"]
         );
         let picked = json!({"seat": "window", "bags": 4});
         assert_eq!(content(&given, Some("pick")), picked);

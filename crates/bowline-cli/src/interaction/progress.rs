@@ -1,4 +1,4 @@
-//! How far a call has come, as a line.
+//! Progress of a call, as one line.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,17 @@ use bowline::model::ProgressParams;
 
 use super::{one_line, screen::Screen};
 
-/// How long a call may take before anything is said about it.
+/// How long a call may take before progress is shown.
 const SHOW_AFTER: Duration = Duration::from_millis(800);
-/// How often plain lines come, at most.
+/// Minimum interval between plain lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(1);
 const BAR_WIDTH: usize = 24;
 
-/// How far one call has come.
+/// Progress of one call.
 pub(crate) struct Progress<'a> {
     screen: &'a Screen,
     label: String,
-    /// Whether to say it in lines where no terminal shows it.
+    /// Whether to print lines without a terminal.
     plain: bool,
     started_at: Instant,
     last_shown: Option<Instant>,
@@ -35,7 +35,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The server has told how far it is.
+    /// Handles a progress notification.
     pub(crate) fn update(&mut self, progress: ProgressParams) {
         let done = is_complete(&progress);
         self.last = Some(progress);
@@ -49,7 +49,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Time has passed.
+    /// Handles the passing of time.
     pub(crate) fn tick(&mut self) {
         if !self.screen.is_live() {
             return;
@@ -108,7 +108,7 @@ fn render(progress: &ProgressParams) -> String {
     text.trim_end().to_owned()
 }
 
-/// As much of the text as fits. What is not ASCII may be two columns wide.
+/// Cuts text to a width. Characters outside ASCII may be two columns wide.
 fn truncate_to_width(text: &str, width: usize) -> String {
     let mut remaining = width;
     let fits = |character: &char| {

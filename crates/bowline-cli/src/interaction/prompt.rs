@@ -1,13 +1,13 @@
-//! A choice of a letter.
+//! Prompts for a single letter.
 
 use super::terminal::Terminal;
 
-/// The letter that was chosen.
+/// The chosen letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice(pub(crate) char);
 
-/// Asks until the person chooses one of the letters, by it or by a word that
-/// begins with it. There is none if they ended the input.
+/// Asks until the user chooses one of the letters, by the letter or a word that
+/// begins with it. `None` if they end the input.
 pub(crate) async fn choose(
     terminal: &Terminal,
     prompt: &str,

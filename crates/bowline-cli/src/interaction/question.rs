@@ -1,4 +1,4 @@
-//! Open questions in words, and how to answer them in a command line.
+//! Formatting open questions, and the command line that answers them.
 
 use bowline::model::{ElicitSchema, InputKind, InputRequest, InputRequests};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{field, indented, one_line, page::Page, sampling};
 use crate::output::Paint;
 
-/// A question, in lines for a person.
+/// Formats a question as lines of text.
 pub(crate) fn lines(key: &str, question: &InputRequest, paint: Paint) -> Vec<String> {
     let mut lines = Vec::new();
     match &question.kind {
@@ -22,7 +22,7 @@ pub(crate) fn lines(key: &str, question: &InputRequest, paint: Paint) -> Vec<Str
             }
         }
         InputKind::CreateMessage(params) => {
-            lines.push(heading("It wants to ask a model:", key, paint));
+            lines.push(heading("It requests sampling from a model:", key, paint));
             lines.extend(
                 sampling::request_lines(params)
                     .iter()
@@ -43,7 +43,7 @@ fn heading(text: &str, key: &str, paint: Paint) -> String {
     }
 }
 
-/// The fields of a form, with what is said of each and not in the message.
+/// Formats the fields of a form, without repeating the message.
 fn field_lines(form: &ElicitSchema, message: &str, paint: Paint) -> Vec<String> {
     let names = form.properties.iter().map(|(name, _)| name.chars().count());
     let width = names.max().unwrap_or_default();
@@ -76,7 +76,7 @@ fn field_lines(form: &ElicitSchema, message: &str, paint: Paint) -> Vec<String> 
     lines
 }
 
-/// A choice, with what people call it.
+/// Formats a choice with its title.
 fn format_choice((value, title): (&str, &str)) -> String {
     match (one_line(value), one_line(title)) {
         (value, title) if value == title || title.is_empty() => value,
@@ -84,7 +84,7 @@ fn format_choice((value, title): (&str, &str)) -> String {
     }
 }
 
-/// The words that answer the open questions, with gaps to fill in.
+/// Returns the words that answer the open questions, with placeholders.
 pub(crate) fn answer_words(
     questions: &InputRequests,
     is_open: impl Fn(&str) -> bool,
@@ -131,7 +131,7 @@ pub(crate) fn answer_words(
     words
 }
 
-/// The options that answer the questions, with gaps to fill in.
+/// Returns the options that answer the questions, with placeholders.
 pub(crate) fn answer_options(questions: &InputRequests) -> String {
     let option = |word: String| {
         if word.starts_with("--") {
@@ -147,7 +147,7 @@ pub(crate) fn answer_options(questions: &InputRequests) -> String {
     options.join(" ")
 }
 
-/// The form that is to be filled in, if it is one.
+/// Returns the form of a question, if it has one.
 pub(super) fn form_schema(question: &InputRequest) -> Option<&ElicitSchema> {
     match &question.kind {
         InputKind::Elicit(params) => params.requested_schema.as_ref(),
@@ -155,7 +155,7 @@ pub(super) fn form_schema(question: &InputRequest) -> Option<&ElicitSchema> {
     }
 }
 
-/// What might stand behind the `=`.
+/// Returns an example value.
 fn example(schema: &bowline::model::PropertySchema) -> String {
     let default = field::default(schema).map(|value| match value {
         Value::Bool(yes) => yes.to_string(),
@@ -164,7 +164,7 @@ fn example(schema: &bowline::model::PropertySchema) -> String {
     default.unwrap_or_else(|| "…".to_owned())
 }
 
-/// The word as a shell would take it.
+/// Quotes a word for a shell.
 pub(crate) fn shell_quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+…".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

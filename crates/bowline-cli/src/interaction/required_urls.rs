@@ -1,4 +1,4 @@
-//! Calls that are refused until the person has visited a page.
+//! Calls that are refused until the user has visited a page.
 
 use bowline::{
     Error,
@@ -9,8 +9,8 @@ use bowline::{
 use super::{one_line, page::Page, responder::Responder};
 use crate::failure::Failure;
 
-/// Sends the person to the pages that an error names, and waits until they
-/// are back; then the call may be made again. Any other error is a failure.
+/// Sends the user to the pages named by the error, and waits until they are
+/// done; then the call may be retried. Any other error is a failure.
 pub(crate) async fn open_required_urls(responder: &Responder, error: Error) -> Result<(), Failure> {
     let pages = required_pages(&error);
     if pages.is_empty() {
@@ -18,7 +18,7 @@ pub(crate) async fn open_required_urls(responder: &Responder, error: Error) -> R
     }
     let name = responder.name();
     let Some(terminal) = responder.terminal() else {
-        let failure = Failure::failed(format!("{name} wants you to visit a page first"));
+        let failure = Failure::failed(format!("{name} requires you to visit a page first"));
         return Err(pages.iter().fold(failure, |failure, params| {
             failure.hint(match Page::parse(params) {
                 Ok(page) => format!("{} {}", one_line(&params.message), page.address()),
@@ -29,15 +29,15 @@ pub(crate) async fn open_required_urls(responder: &Responder, error: Error) -> R
     for params in &pages {
         let answer = responder.elicit(None, params).await;
         if !answer.is_ok_and(|answer| answer.action == ElicitAction::Accept) {
-            let why = format!("{name} does not go on without a visit to its page");
+            let why = format!("{name} cannot continue: its page was not visited");
             return Err(Failure::failed(why));
         }
     }
     let _pause = responder.screen.pause();
-    let prompt = "  Press Enter when you are done there: the call is then made again. ";
+    let prompt = "  Press Enter when you are done; the call is then retried. ";
     match terminal.ask(prompt).await {
         Some(_) => Ok(()),
-        None => Err(Failure::failed("the call was not made again")),
+        None => Err(Failure::failed("the call was not retried")),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Who answers: what was given beforehand, the person at the terminal, or
-//! nobody.
+//! Answering questions: with preset answers, by the user at the terminal, or
+//! not at all.
 
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError,
@@ -33,38 +33,38 @@ use crate::{
     target::{CommandClock, Target},
 };
 
-/// Where the questions of servers are answered, one at a time.
+/// Answers questions from servers, one at a time.
 pub(crate) struct Responder {
     args: InteractionArgs,
     color: crate::args::Color,
     preset: PresetAnswers,
-    /// Why answers that were given could not be sent.
+    /// Why preset answers could not be sent.
     failures: Mutex<Vec<Failure>>,
     pub(crate) screen: Screen,
     terminal: OnceLock<Option<Terminal>>,
     command: OnceLock<Option<ModelCommand>>,
-    /// How often the command was asked without asking the person.
+    /// How often the sampling command ran without asking the user.
     sampling_count: AtomicU32,
     asking_server: Mutex<AskingServer>,
     question_lock: AsyncMutex<()>,
     clock: CommandClock,
 }
 
-/// Who asks.
+/// The server that asks.
 #[derive(Clone, Default)]
 pub(crate) struct AskingServer {
-    /// The server, as it was named.
+    /// The server, as selected on the command line.
     pub(crate) target: Option<Target>,
-    /// What it is called, for people.
+    /// Its display name.
     name: String,
 }
 
-/// Nobody answered, and why.
+/// An unanswered question, and why.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unanswered {
     pub(crate) reason: String,
-    /// How that is a failure, if something went wrong; that there is no answer
-    /// is nothing new.
+    /// The kind of failure, if something went wrong; a missing answer alone is
+    /// not a failure.
     failure_kind: Option<FailureKind>,
 }
 
@@ -107,7 +107,7 @@ impl Responder {
         }
     }
 
-    /// Remembers which server it is that may ask.
+    /// Sets the server that may ask.
     pub(crate) fn set_target(&self, target: &Target) {
         *self.asking_server() = AskingServer {
             target: Some(target.clone()),
@@ -115,8 +115,8 @@ impl Responder {
         };
     }
 
-    /// Uses the name that the server has for itself, where it was named by the
-    /// command that starts it.
+    /// Uses the server's own name, if it was selected by the command that
+    /// starts it.
     pub(crate) fn set_name(&self, client: &Client) {
         let server = client.server();
         let info = server.as_ref().and_then(|server| server.info.as_ref());
@@ -126,7 +126,7 @@ impl Responder {
         }
     }
 
-    /// The server that asks, and its name.
+    /// Returns the server that asks.
     pub(crate) fn target(&self) -> Option<Target> {
         self.asking_server().target.clone()
     }
@@ -141,7 +141,7 @@ impl Responder {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The folders in which servers may work.
+    /// Returns the folders in which servers may work.
     pub(crate) fn roots(&self) -> Vec<Root> {
         let root = |path: &std::path::PathBuf| {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -151,12 +151,12 @@ impl Responder {
         self.args.root.iter().filter_map(root).collect()
     }
 
-    /// Whether progress is shown in lines where no terminal shows it.
+    /// Returns whether progress is printed without a terminal.
     pub(crate) fn plain_progress(&self) -> bool {
         self.args.progress
     }
 
-    /// Which log messages are shown.
+    /// Returns which log messages are shown.
     pub(crate) fn log_filter(&self) -> LogFilter {
         match &self.args.log {
             Some(logs) => logs.clone(),
@@ -165,18 +165,19 @@ impl Responder {
         }
     }
 
-    /// The command that answers for a model, if there is one.
+    /// Returns the command that answers for a model, if there is one.
     pub(crate) fn model_command(&self) -> Option<&ModelCommand> {
         let find = || {
             settings::model_command(self.args.sampling_command.as_deref()).unwrap_or_else(|why| {
-                self.screen.line(format!("{why}; no model can be asked"));
+                self.screen
+                    .line(format!("{why}; sampling is not available"));
                 None
             })
         };
         self.command.get_or_init(find).as_ref()
     }
 
-    /// The person who can be asked, if there is one.
+    /// Returns the user's terminal, if they may be asked.
     pub(crate) fn terminal(&self) -> Option<&Terminal> {
         let open = || Terminal::open(|is_terminal| self.color.is_enabled(is_terminal));
         let is_disabled = self.args.no_input || self.args.decline;
@@ -186,7 +187,7 @@ impl Responder {
         terminal.as_ref()
     }
 
-    /// Whether an answer was given for a question.
+    /// Returns whether a preset answer exists for a question.
     pub(crate) fn has_answer(&self, key: &str, question: &InputRequest) -> bool {
         let InputKind::Elicit(params) = &question.kind else {
             return false;
@@ -195,14 +196,13 @@ impl Responder {
         form.is_some_and(|form| self.preset.fill(Some(key), form) != FilledForm::default())
     }
 
-    /// Begins or ends the time in which the questions of a parked call are
-    /// answered.
+    /// Sets whether the questions of the suspended call are answered.
     pub(crate) fn set_parked_done(&self, is_over: bool) {
         self.preset.set_parked_done(is_over);
     }
 
-    /// Remembers what went wrong with an answer, if something did. Says whether
-    /// that is news: a server may ask again and again.
+    /// Records a failed answer. Returns whether it is new: a server may ask
+    /// repeatedly.
     pub(crate) fn record_failure(&self, unanswered: &Unanswered) -> bool {
         let Some(kind) = unanswered.failure_kind else {
             return true;
@@ -217,9 +217,8 @@ impl Responder {
         is_new
     }
 
-    /// What was typed and did not count, as a failure: it does not fit, it did
-    /// not work, or nobody asked for it. What a file has beyond that is said,
-    /// and no failure.
+    /// Returns the preset answers that were not used, as a failure: invalid,
+    /// failed, or never asked for. Extra answers in files are only a note.
     pub(crate) fn take_failure(&self) -> Option<Failure> {
         for unused in self.preset.unused(false) {
             self.screen.line(escape_control(&unused));
@@ -228,7 +227,7 @@ impl Responder {
         all.extend(self.preset.unused(true).into_iter().map(Failure::usage));
         let kind = all.first()?.kind;
         let messages: Vec<_> = all.into_iter().map(|failure| failure.message).collect();
-        // Below each other, after the word `error:`.
+        // Aligned after `error:`.
         Some(Failure::new(kind, messages.join("\n       ")))
     }
 
@@ -238,7 +237,7 @@ impl Responder {
 }
 
 impl Responder {
-    /// The answer to a question of a call that goes on in rounds.
+    /// Answers a question of a call in the stateless era.
     pub(crate) async fn answer(
         &self,
         key: &str,
@@ -251,14 +250,14 @@ impl Responder {
             },
             InputKind::CreateMessage(params) => match self.sample(params).await {
                 Ok(Ok(answer)) => RawJson::encode(&answer),
-                // There are no words for a refusal: it ends the call.
+                // The result cannot express a refusal: it ends the call.
                 Ok(Err(error)) => return Err(Failure::failed(error.message.to_string())),
                 Err(unanswered) => return Ok(Err(unanswered)),
             },
             InputKind::ListRoots(_) => RawJson::encode(&ListRootsResult::new(self.roots())),
             _ => {
                 let method = one_line(question.method());
-                let message = format!("{} asks for `{method}`, which is unknown", self.name());
+                let message = format!("{} sent an unknown request `{method}`", self.name());
                 return Err(Failure::failed(message));
             }
         };
@@ -267,7 +266,7 @@ impl Responder {
             .map_err(|error| Failure::failed(error.to_string()))
     }
 
-    /// The person's answer to a form or to a page.
+    /// Returns the user's answer to a form or a page.
     pub(crate) async fn elicit(
         &self,
         key: Option<&str>,
@@ -310,9 +309,8 @@ impl Responder {
             Ok(page) => page,
             Err(why) => {
                 let name = self.name();
-                self.screen.line(format!(
-                    "{name} wants to send you to a page: {why}; declined"
-                ));
+                self.screen
+                    .line(format!("{name} asks you to visit a page: {why}; declined"));
                 return Ok(ElicitResult::decline());
             }
         };
@@ -322,7 +320,7 @@ impl Responder {
         if self.args.accept {
             let name = self.name();
             self.screen
-                .line(format!("{name} wants you to visit {}", page.address()));
+                .line(format!("{name} asks you to visit {}", page.address()));
             return Ok(ElicitResult::new(ElicitAction::Accept));
         }
         match self.terminal() {
@@ -330,11 +328,11 @@ impl Responder {
                 let _pause = self.screen.pause();
                 Ok(page::ask(terminal, &self.name(), params, &page).await)
             }
-            None => Err(Unanswered::new("nobody is here to visit a page")),
+            None => Err(Unanswered::new("prompting is not possible here")),
         }
     }
 
-    /// The model's answer, or the person's in its place.
+    /// Returns the model's answer, or the user's in its place.
     pub(crate) async fn sample(
         &self,
         params: &CreateMessageParams,
@@ -345,8 +343,7 @@ impl Responder {
             return Ok(sampling::refused());
         }
         let command = self.model_command();
-        // Whoever says yes beforehand is not asked whether the command may be,
-        // up to a limit.
+        // With `--accept`, the command runs without asking, up to a limit.
         let is_automatic =
             self.args.accept && command.is_some() && !self.is_sampling_limit_reached();
         if let Some(terminal) = self.terminal().filter(|_| !is_automatic) {
@@ -354,7 +351,7 @@ impl Responder {
             return Ok(sampling::ask(terminal, &self.name(), params, command).await);
         }
         let Some(command) = command else {
-            return Err(Unanswered::new("there is no model here"));
+            return Err(Unanswered::new("no model is available"));
         };
         if self.is_sampling_limit_reached() {
             return Err(Unanswered::failure(
@@ -369,8 +366,8 @@ impl Responder {
         })
     }
 
-    /// Whether the command was asked as often as it may be without a person who
-    /// says yes each time.
+    /// Returns whether the command ran as often as allowed without asking the
+    /// user.
     fn is_sampling_limit_reached(&self) -> bool {
         self.sampling_count.load(Ordering::Relaxed) >= self.args.max_sampling
     }
@@ -381,13 +378,13 @@ impl Responder {
             count => format!("{count} times"),
         };
         format!(
-            "a model was asked {times} in this call, which is the limit; \
-             --max-sampling COUNT sets another"
+            "a model was asked {times} in this call, which is the limit; raise it with \
+             --max-sampling COUNT"
         )
     }
 }
 
-/// Fills in what the server would begin with.
+/// Fills in the defaults.
 fn fill_defaults(form: &ElicitSchema, filled: &mut FilledForm) {
     for (name, schema) in form.properties.iter() {
         if let Some(default) = field::default(schema) {
@@ -396,7 +393,8 @@ fn fill_defaults(form: &ElicitSchema, filled: &mut FilledForm) {
     }
 }
 
-/// What a form lacks. If some of it was given, that was to be sent.
+/// Returns what a form lacks. If answers were given, they were meant to be
+/// sent, so this is a failure.
 fn unanswered_form(form: &ElicitSchema, filled: &FilledForm, is_given: bool) -> Unanswered {
     if !filled.invalid.is_empty() {
         let each = filled.invalid.iter();
@@ -409,8 +407,8 @@ fn unanswered_form(form: &ElicitSchema, filled: &FilledForm, is_given: bool) -> 
     let missing = form.required.iter().filter(is_missing);
     let missing: Vec<_> = missing.map(|name| one_line(name)).collect();
     let why = match &missing[..] {
-        [] => "nobody is here to answer".to_owned(),
-        names => format!("there is no answer for {}", names.join(", ")),
+        [] => "prompting is not possible here".to_owned(),
+        names => format!("no answer was given for {}", names.join(", ")),
     };
     match is_given {
         true => Unanswered::failure(FailureKind::Usage, why),

@@ -1,4 +1,4 @@
-//! One call, from its first round to its end, or to the shelf.
+//! Running one call from its first round until it ends or is suspended.
 
 use std::{cmp::Ordering, pin::pin, time::Duration};
 
@@ -25,23 +25,22 @@ use crate::{
     output::{Style, escape_control},
 };
 
-/// How often one call may ask.
+/// Maximum number of rounds of one call.
 const MAX_ROUNDS: u32 = 32;
-/// How long a call may take in all that keeps telling how far it is, unless
-/// the person says otherwise.
+/// Default time limit of a call that keeps reporting progress.
 const MAX_CALL_TIME: Duration = Duration::from_secs(60 * 60);
 const TICK: Duration = Duration::from_millis(250);
 
-/// A call that goes on in rounds, as long as the server has questions.
+/// A call that goes on in rounds as long as the server has questions.
 pub(crate) struct Rounds<'a> {
     cx: &'a Context,
     client: &'a Client,
     tool: &'a str,
-    /// Where the call lies on the shelf, if it does.
+    /// The stored call, if it was suspended.
     parked: Option<ParkedCall>,
 }
 
-/// What comes after a round.
+/// The result of a round.
 enum RoundResult {
     Outcome(ToolCallOutcome),
     Parked(String),
@@ -68,7 +67,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Goes on with a call that lies on the shelf.
+    /// Resumes a suspended call.
     pub(crate) async fn resume(mut self, parked: ParkedCall) -> Result<CallOutcome, Failure> {
         let (continuation, answers) = (parked.continuation.clone(), parked.answers.clone());
         self.parked = Some(parked);
@@ -96,11 +95,11 @@ impl<'a> Rounds<'a> {
         }
         let name = self.cx.responder.name();
         Err(Failure::failed(format!(
-            "{name} asks for ever: {MAX_ROUNDS} times so far"
+            "{name} keeps asking: the limit of {MAX_ROUNDS} rounds is exceeded"
         )))
     }
 
-    /// Answers what is asked and sends it, or puts the call on the shelf.
+    /// Answers the questions and sends the answers, or suspends the call.
     async fn round(
         &mut self,
         continuation: SuspendedCall,
@@ -108,17 +107,17 @@ impl<'a> Rounds<'a> {
         round: u32,
     ) -> Result<RoundResult, Failure> {
         if continuation.questions().is_empty() {
-            // It was put off: a server may need time more than answers.
+            // No questions: the server needs time.
             sleep(Duration::from_millis(100 << round.min(5))).await;
         }
         let open_questions = self.answer(&continuation, &mut answers).await?;
         if !open_questions.is_empty() || self.parked.is_some() {
-            // Before anything is sent: an answer that is lost can be sent again.
+            // Stored before sending: a lost answer can be sent again.
             self.store(&continuation, &answers)?;
         }
         if !open_questions.is_empty() {
             for unanswered in &open_questions {
-                // All of them are told at the end.
+                // All of them are reported at the end.
                 let _ = self.cx.responder.record_failure(unanswered);
             }
             let id = self.parked.as_ref().map(|parked| parked.id.clone());
@@ -131,7 +130,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Answers what is not answered yet, and says what could not be.
+    /// Answers the open questions, and returns those that could not be
+    /// answered.
     async fn answer(
         &self,
         continuation: &SuspendedCall,
@@ -182,7 +182,7 @@ impl<'a> Rounds<'a> {
         parked_store.save(self.parked.insert(parked))
     }
 
-    /// The call is over, and need not lie on the shelf any more.
+    /// Removes the stored call after it has ended.
     fn remove_stored(&mut self) -> Result<(), Failure> {
         match self.parked.take() {
             Some(parked) => ParkedStore::open()?.remove(&parked.id),
@@ -190,18 +190,20 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// A refusal ends the call; anything else leaves it where it lies.
+    /// Handles the error of a round. A refusal ends the call; after any other
+    /// error it stays suspended.
     fn round_failure(&mut self, error: Error) -> Failure {
         let is_refused = error.server_error().is_some();
         let failure = Failure::from(error);
         match &self.parked {
             Some(_) if is_refused => {
-                // What is wrong with the shelf matters less.
+                // An error of the store matters less.
                 let _ = self.remove_stored();
-                failure.hint("the server does not go on with this call: make it anew")
+                failure.hint("the server refused to resume this call: make a new one")
             }
             Some(parked) => failure.hint(format!(
-                "the call is still parked, with its answers: `bowline resume {}` sends them again",
+                "the call is still suspended, with its answers: `bowline resume {}` sends them \
+                 again",
                 parked.id
             )),
             None => failure,
@@ -210,7 +212,7 @@ impl<'a> Rounds<'a> {
 }
 
 impl Rounds<'_> {
-    /// Sends a round and shows what happens meanwhile.
+    /// Sends a round, showing progress and log messages.
     async fn send_with_progress(&self, call: CallTool<'_>) -> Result<ToolCallOutcome, Error> {
         let responder = &self.cx.responder;
         let (sender, mut progress_updates) = progress_channel();
@@ -227,8 +229,8 @@ impl Rounds<'_> {
         let mut level_set = false;
         let mut call_future = pin!(call.suspend_on_input());
         loop {
-            // In this order: the level before the call, and what was said
-            // before the end.
+            // In this order: the level before the call, and notifications
+            // before the result.
             tokio::select! {
                 biased;
                 () = &mut setting_level, if !level_set => level_set = true,
@@ -240,8 +242,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Asks for log messages, if any are wanted. That the server refuses is
-    /// not what the person came for.
+    /// Sets the log level, if one is wanted. A refusal is ignored.
     async fn set_level(&self) {
         let server = self.client.server();
         let has_logging = server.is_some_and(|server| server.has_capability("logging"));
@@ -251,7 +252,7 @@ impl Rounds<'_> {
     }
 }
 
-/// Shows what a server says unasked.
+/// Prints a notification.
 fn print_notification(responder: &Responder, notification: Notification) {
     match notification {
         Notification::Log(message) if responder.includes_level(&message.level) => {
@@ -283,7 +284,7 @@ fn log_line(responder: &Responder, message: &LoggingMessageParams) -> String {
 }
 
 impl Responder {
-    /// The level to ask servers for; none is left to them.
+    /// Returns the level to request; `None` leaves it to the server.
     fn requested_log_level(&self) -> Option<LogLevel> {
         match self.log_filter() {
             LogFilter::AtLeast(level) => Some(level),
@@ -297,7 +298,7 @@ impl Responder {
             LogFilter::AtLeast(min_level) => min_level,
             LogFilter::Default => LogLevel::Warning,
         };
-        // One that is unknown may be severe.
+        // An unknown level may be severe.
         level.partial_cmp(&min_level) != Some(Ordering::Less)
     }
 }

@@ -1,4 +1,4 @@
-//! What servers want to ask a model: shown to the person, who has the say.
+//! Sampling requests, shown to the user for approval.
 
 use bowline::{
     model::{CreateMessageParams, CreateMessageResult, SamplingBlock, SamplingContent},
@@ -11,17 +11,20 @@ use super::{
 };
 use crate::output::{Style, escape_control};
 
-/// The answer, or a refusal for the server.
+/// The answer, or an error for the server.
 pub(crate) type SamplingResult = Result<CreateMessageResult, ErrorObject>;
 
-/// The person said no.
+/// Returns the error for a request that the user refused.
 pub(crate) fn refused() -> SamplingResult {
-    // The code that the specification shows for this.
-    Err(ErrorObject::new(-1, "the user refused to ask a model"))
+    // The code that the specification uses for this.
+    Err(ErrorObject::new(
+        -1,
+        "the user rejected the sampling request",
+    ))
 }
 
-/// Shows what would be asked, and lets the person answer, refuse, or have the
-/// command asked.
+/// Shows the request, and lets the user answer it, refuse it, or pass it to the
+/// command.
 pub(crate) async fn ask(
     terminal: &Terminal,
     server_name: &str,
@@ -30,7 +33,10 @@ pub(crate) async fn ask(
 ) -> SamplingResult {
     let paint = terminal.paint();
     terminal.print("");
-    terminal.print(format!("{} wants to ask a model:", paint.bold(server_name)));
+    terminal.print(format!(
+        "{} requests sampling from a model:",
+        paint.bold(server_name)
+    ));
     for line in request_lines(params) {
         terminal.print(line);
     }
@@ -42,7 +48,7 @@ pub(crate) async fn ask(
         };
     };
     let prompt = format!(
-        "  Give this to `{}`? [y]es, [n]o, or answer by [h]and: ",
+        "  Pass this to `{}`? [y]es, [n]o, or answer by [h]and: ",
         escape_control(command.display_name())
     );
     match choose(terminal, &prompt, "ynh", None).await.map(|c| c.0) {
@@ -52,7 +58,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Has the command asked, and lets the person see the answer first.
+/// Runs the command, and shows the user its answer first.
 async fn answer_with_command(
     terminal: &Terminal,
     server_name: &str,
@@ -89,9 +95,9 @@ async fn answer_with_command(
     }
 }
 
-/// Lets the person write the answer.
+/// Lets the user type the answer.
 async fn answer_manually(terminal: &Terminal) -> SamplingResult {
-    terminal.print("  Type the answer, and end it with a line that has only a dot.");
+    terminal.print("  Type the answer. End it with a line that contains only a dot.");
     let mut lines: Vec<String> = Vec::new();
     loop {
         match terminal.ask("  | ").await {
@@ -102,7 +108,7 @@ async fn answer_manually(terminal: &Terminal) -> SamplingResult {
     }
 }
 
-/// What a model would get to see.
+/// Formats what a model would see.
 pub(crate) fn request_lines(params: &CreateMessageParams) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(system) = &params.system_prompt {
@@ -143,14 +149,14 @@ fn format_content(content: &SamplingContent) -> String {
 fn format_block(block: &SamplingBlock) -> String {
     match block {
         SamplingBlock::Text(text) => text.text.clone(),
-        SamplingBlock::Image(image) => format!("[an image: {}]", image.mime_type),
-        SamplingBlock::Audio(audio) => format!("[a sound: {}]", audio.mime_type),
+        SamplingBlock::Image(image) => format!("[image: {}]", image.mime_type),
+        SamplingBlock::Audio(audio) => format!("[audio: {}]", audio.mime_type),
         SamplingBlock::ToolUse(call) => format!("[calls {} {}]", call.name, call.input.get()),
         SamplingBlock::ToolResult(result) => {
             let texts = result.content.iter().filter_map(|block| block.as_text());
             let texts: Vec<_> = texts.collect();
-            format!("[was told: {}]", texts.join("\n"))
+            format!("[result: {}]", texts.join("\n"))
         }
-        _ => "[something else]".to_owned(),
+        _ => "[other content]".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! Standard error while something is under way: a line at the bottom that
-//! says how far it is, and lines that scroll past above it.
+//! Standard error during a call: a status line at the bottom, and lines that
+//! scroll above it.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -8,7 +8,7 @@ use std::{
 
 use crate::output::Paint;
 
-/// Standard error while something is under way.
+/// Standard error during a call.
 pub(crate) struct Screen {
     paint: Paint,
     live: bool,
@@ -17,11 +17,11 @@ pub(crate) struct Screen {
 
 #[derive(Default)]
 struct State {
-    /// The line at the bottom.
+    /// The status line.
     status_line: String,
-    /// Whether it can be seen.
+    /// Whether it is visible.
     drawn: bool,
-    /// How many questions are being asked: nothing may scroll past them.
+    /// The number of open prompts: nothing may scroll past them.
     pauses: u32,
     queued: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl Screen {
         }
     }
 
-    /// Whether a terminal shows it.
+    /// Returns whether it is a terminal.
     pub(crate) fn is_live(&self) -> bool {
         self.live
     }
@@ -44,13 +44,13 @@ impl Screen {
         self.paint
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub(crate) fn width(&self) -> usize {
         let size = terminal_size::terminal_size_of(io::stderr());
         size.map_or(80, |(width, _)| usize::from(width.0)).max(20)
     }
 
-    /// Lets a line scroll past; later, while a question is asked.
+    /// Prints a line; deferred while a prompt is open.
     pub(crate) fn line(&self, text: impl AsRef<str>) {
         let mut state = self.state();
         if state.pauses > 0 {
@@ -60,7 +60,7 @@ impl Screen {
         }
     }
 
-    /// Changes the line at the bottom. An empty one goes away.
+    /// Sets the status line. An empty one is removed.
     pub(crate) fn set_status_line(&self, text: String) {
         if !self.live {
             return;
@@ -74,7 +74,7 @@ impl Screen {
         state.draw();
     }
 
-    /// Holds everything back while a question is asked.
+    /// Defers output while a prompt is open.
     pub(crate) fn pause(&self) -> ScreenPause<'_> {
         let mut state = self.state();
         state.clear();
@@ -108,14 +108,14 @@ impl State {
     }
 }
 
-/// If nobody reads it, nothing is lost.
+/// Write errors are ignored.
 fn write(text: &str) {
     let mut out = io::stderr().lock();
     let _ = out.write_all(text.as_bytes());
     let _ = out.flush();
 }
 
-/// While this is held, a question is asked.
+/// Defers output until dropped.
 pub(crate) struct ScreenPause<'a> {
     screen: &'a Screen,
 }

@@ -1,14 +1,14 @@
-//! What the person has set once and for all: `settings.json`.
+//! The user's settings: `settings.json`.
 //!
-//! It lies beside the person's own list of servers. A project has none: what a
-//! folder brings along must not choose which commands are run.
+//! It is next to the user's own configuration file. Projects have no settings:
+//! a checked-out folder must not choose which commands are run.
 
 use std::{env, fs, io::ErrorKind, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How long a command may take to answer for a model, as the help says.
+/// Default time limit of the command that answers for a model.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The command that answers for a model.
@@ -32,7 +32,7 @@ struct Sampling {
     timeout: Option<f64>,
 }
 
-/// Finds the command: typed, in the environment, or in the settings.
+/// Returns the command: from the option, the environment, or the settings.
 pub(crate) fn model_command(argument: Option<&str>) -> Result<Option<ModelCommand>, String> {
     let in_environment = || env::var("BOWLINE_SAMPLING_COMMAND").ok();
     let line = argument.map(str::to_owned).or_else(in_environment);
@@ -54,21 +54,21 @@ fn from_settings(text: &str) -> Result<Option<ModelCommand>, String> {
     let timeout = settings.sampling.timeout.map(Duration::try_from_secs_f64);
     let timeout = timeout
         .transpose()
-        .map_err(|_| "sampling.timeout: a number of seconds is expected".to_owned())?
+        .map_err(|_| "sampling.timeout: expected a number of seconds".to_owned())?
         .unwrap_or(DEFAULT_TIMEOUT);
     match settings.sampling.command {
         Value::Null => Ok(None),
         Value::String(line) => Ok(Some(from_line(&line, timeout))),
         words => {
             let words: Vec<String> = serde_json::from_value(words).map_err(|_| {
-                "sampling.command: a text or a list of texts is expected".to_owned()
+                "sampling.command: expected a string or a list of strings".to_owned()
             })?;
             Ok((!words.is_empty()).then_some(ModelCommand { words, timeout }))
         }
     }
 }
 
-/// A line is for the shell, because that is where the person tried it.
+/// A single string is run by the shell, as the user tried it there.
 fn from_line(line: &str, timeout: Duration) -> ModelCommand {
     let shell = if cfg!(windows) {
         ["cmd", "/C"]
@@ -79,7 +79,7 @@ fn from_line(line: &str, timeout: Duration) -> ModelCommand {
     ModelCommand { words, timeout }
 }
 
-/// Where this command keeps its settings.
+/// Returns the directory of the settings.
 fn config_dir() -> Option<PathBuf> {
     let env_path = |name| {
         env::var_os(name)

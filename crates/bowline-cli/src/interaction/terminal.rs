@@ -1,7 +1,6 @@
-//! The person at the terminal: shown things, and asked for lines.
+//! The user's terminal: printing and reading lines.
 //!
-//! The terminal itself is spoken to, not the standard streams: these may come
-//! from a file, or go to another program.
+//! Uses the terminal itself, not the standard streams, which may be redirected.
 
 use std::{
     fs::{File, OpenOptions},
@@ -14,7 +13,7 @@ use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
 use crate::output::Paint;
 
-/// A terminal with a person at it.
+/// A terminal with a user.
 pub(crate) struct Terminal {
     out: Mutex<File>,
     lines: AsyncMutex<LineReader>,
@@ -22,9 +21,9 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// The terminal that this command runs in, if it shows or feeds any of the
-    /// standard streams. One that does not belongs to somebody else's program,
-    /// which has started us.
+    /// Opens the controlling terminal, if one of the standard streams is
+    /// connected to it. Otherwise it belongs to another program, which started
+    /// us.
     pub(crate) fn open(color: impl FnOnce(bool) -> bool) -> Option<Self> {
         let has_terminal =
             io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
@@ -45,17 +44,17 @@ impl Terminal {
         })
     }
 
-    /// How things shown here are painted.
+    /// Returns the paint for this terminal.
     pub(crate) fn paint(&self) -> Paint {
         self.paint
     }
 
-    /// Shows a line. What servers wrote must be cleaned before.
+    /// Prints a line. Text from servers must be escaped first.
     pub(crate) fn print(&self, text: impl AsRef<str>) {
         self.write(&format!("{}\n", text.as_ref()));
     }
 
-    /// Asks for a line. There is none if the person ended the input.
+    /// Asks for a line. `None` if the user ends the input.
     pub(crate) async fn ask(&self, prompt: impl AsRef<str>) -> Option<String> {
         let mut lines = self.lines.lock().await;
         lines.request_line();
@@ -69,7 +68,7 @@ impl Terminal {
         line
     }
 
-    /// If it cannot be shown, there is nobody to tell.
+    /// Write errors are ignored.
     fn write(&self, text: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = out.write_all(text.as_bytes());
@@ -77,8 +76,8 @@ impl Terminal {
     }
 }
 
-/// A prompt that stands there unanswered. If it is dropped the question is
-/// void, and what comes next should not stand on the same line.
+/// An unanswered prompt. If it is dropped, the question is void, and the cursor
+/// moves to a new line.
 struct PromptGuard<'a> {
     terminal: &'a Terminal,
 }
@@ -89,12 +88,12 @@ impl Drop for PromptGuard<'_> {
     }
 }
 
-/// Lines of the terminal, read by a thread of its own, each when it is wanted:
-/// reading ahead would take what is meant for the next program.
+/// Reads lines on a separate thread, one at a time: reading ahead would take
+/// input meant for the next program.
 struct LineReader {
     requests: std::sync::mpsc::Sender<()>,
     lines_read: mpsc::UnboundedReceiver<Option<String>>,
-    /// Whether the thread is reading for somebody who no longer waits.
+    /// Whether the thread is reading for a prompt that was dropped.
     reading: bool,
 }
 
@@ -125,7 +124,7 @@ impl LineReader {
         })
     }
 
-    /// Wants a line, and forgets those that answered what is void.
+    /// Requests a line, and discards lines that answered dropped prompts.
     fn request_line(&mut self) {
         while self.lines_read.try_recv().is_ok() {
             self.reading = false;

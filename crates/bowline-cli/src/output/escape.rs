@@ -1,17 +1,17 @@
-//! Text of others, made harmless for a terminal.
+//! Escaping untrusted text for terminals.
 
 use std::{borrow::Cow, ops::RangeInclusive};
 
-/// The same text, with every character that could steer a terminal shown
-/// instead of obeyed. Line ends and tabs stay.
+/// Escapes every character that could control a terminal. Newlines and tabs
+/// stay.
 ///
-/// A server could otherwise move the cursor over what was printed before, or
-/// set the title of the window, with the text of a tool or of an error.
+/// Otherwise the text of a tool or an error could move the cursor over earlier
+/// output, or set the window title.
 pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
-    // Line ends of another system are line ends.
+    // CRLF counts as a newline.
     let text = text.replace("\r\n", "\n");
     let mut cleaned = String::with_capacity(text.len() + 16);
     for character in text.chars() {
@@ -24,8 +24,8 @@ pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// A name, with also those characters shown that join others in texts: two
-/// names that look the same must be the same. It stays on its line.
+/// Escapes a name. Joiners are escaped too: two names that look the same must
+/// be the same. The result stays on one line.
 pub(crate) fn escape_name(name: &str) -> Cow<'_, str> {
     let is_hidden = |character| is_control(character) || matches!(character, '\n' | '\t');
     let is_joining = |character| in_table(JOINERS, character);
@@ -42,52 +42,52 @@ pub(crate) fn escape_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// What does something rather than show something, beside control characters:
-/// what ends lines or turns the direction of the text around it, and what
-/// cannot be seen and yet is read by programs. All that Unicode says may be
-/// ignored when it is shown is here, but for what is `JOINING`.
+/// Characters, besides control characters, that have an effect but no glyph:
+/// line ends, changes of text direction, and invisible characters that programs
+/// still read. Contains all of Unicode's `Default_Ignorable_Code_Point` except
+/// `JOINERS`.
 const INVISIBLE: &[RangeInclusive<char>] = &[
-    // The hyphen that is not there, and the joiner that joins nothing.
+    // Soft hyphen, combining grapheme joiner.
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
-    // A mark of direction.
+    // Arabic letter mark.
     '\u{61c}'..='\u{61c}',
-    // Fillers of Hangul, and vowels of Khmer that nobody writes.
+    // Hangul fillers and unused Khmer vowels.
     '\u{115f}'..='\u{1160}',
     '\u{17b4}'..='\u{17b5}',
-    // Selectors and the separator of Mongolian.
+    // Mongolian variation selectors and vowel separator.
     '\u{180b}'..='\u{180f}',
-    // Of no width; marks of direction.
+    // Zero-width space; direction marks.
     '\u{200b}'..='\u{200b}',
     '\u{200e}'..='\u{200f}',
-    // Ends of lines and paragraphs; overrides of direction.
+    // Line and paragraph separators; direction overrides.
     '\u{2028}'..='\u{202e}',
-    // Invisible operators, isolates of direction.
+    // Invisible operators, direction isolates.
     '\u{2060}'..='\u{206f}',
-    // Another filler of Hangul.
+    // Hangul filler.
     '\u{3164}'..='\u{3164}',
-    // Selectors of variants, but for those of pictures.
+    // Variation selectors, except those for emoji.
     '\u{fe00}'..='\u{fe0d}',
-    // The mark of byte order, the narrow filler, annotations.
+    // Byte order mark, halfwidth filler, interlinear annotations.
     '\u{feff}'..='\u{feff}',
     '\u{ffa0}'..='\u{ffa0}',
     '\u{fff0}'..='\u{fffb}',
-    // What steers shorthand and music.
+    // Shorthand and musical format controls.
     '\u{1bca0}'..='\u{1bca3}',
     '\u{1d173}'..='\u{1d17a}',
-    // Tags, a whole alphabet that nobody sees, and more selectors.
+    // Tag characters and more variation selectors.
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// What joins letters, as some languages want it, and pictures.
+/// Characters that join letters in some scripts, and emoji.
 const JOINERS: &[RangeInclusive<char>] = &['\u{200c}'..='\u{200d}', '\u{fe0e}'..='\u{fe0f}'];
 
 fn in_table(table: &[RangeInclusive<char>], character: char) -> bool {
     table.iter().any(|range| range.contains(&character))
 }
 
-/// Whether a character does something rather than show something. What joins
-/// letters and pictures stays.
+/// Returns whether a character has an effect rather than a glyph. Joiners do
+/// not count.
 pub(super) fn is_control(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -96,8 +96,8 @@ pub(super) fn is_control(character: char) -> bool {
     }
 }
 
-/// The same JSON, with such characters written as escapes. They occur only in
-/// strings, where that means the same.
+/// Appends the character as a JSON escape. Such characters occur only in
+/// strings, where the escape means the same.
 pub(super) fn push_escaped(character: char, json: &mut String) {
     let mut units = [0; 2];
     for unit in character.encode_utf16(&mut units) {
@@ -109,8 +109,7 @@ pub(super) fn push_escaped(character: char, json: &mut String) {
 mod tests {
     use super::*;
 
-    /// What Unicode says may be ignored when it is shown
-    /// (`Default_Ignorable_Code_Point`), from first to last.
+    /// Unicode's `Default_Ignorable_Code_Point`, as inclusive ranges.
     const IGNORABLE: [(u32, u32); 17] = [
         (0xad, 0xad),
         (0x34f, 0x34f),
@@ -138,7 +137,7 @@ mod tests {
             let ignorable = IGNORABLE
                 .iter()
                 .any(|(from, to)| (*from..=*to).contains(&code));
-            // Ends of lines and paragraphs, and annotations, which are not.
+            // Separators and annotations are not default-ignorable.
             let other = matches!(code, 0x2028 | 0x2029 | 0xfff9..=0xfffb);
             let hidden = ignorable || other || character.is_control();
             let text = format!("a{character}b");
@@ -173,7 +172,7 @@ mod tests {
                 "hidden\\u{200b}\\u{2062}\\u{feff}",
             ),
             ("mark\u{61c}\u{200f}", "mark\\u{61c}\\u{200f}"),
-            // Joined as their languages, and pictures, want it.
+            // Joiners as used by scripts and emoji.
             (
                 "\u{645}\u{6cc}\u{200c}\u{62e}",
                 "\u{645}\u{6cc}\u{200c}\u{62e}",

@@ -1,4 +1,4 @@
-//! Saving what a terminal cannot show.
+//! Saving content that a terminal cannot show.
 
 use std::{
     fs::{self, OpenOptions},
@@ -14,29 +14,26 @@ use crate::failure::Failure;
 /// Where results are saved.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SaveArgs {
-    /// Save the result to this file, or what is not text into this folder
+    /// Save the result to this file, or binary content to this folder
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Overwrite files that are there
+    /// Overwrite existing files
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 }
 
-/// Something that can be saved.
+/// Data that can be saved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileContent {
-    /// What kind of data it is, as the server says.
+    /// The media type, as given by the server.
     pub(crate) mime_type: Option<String>,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl FileContent {
-    /// What it is, in a few words.
+    /// Returns a short description.
     pub(crate) fn describe(&self) -> String {
-        let kind = self
-            .mime_type
-            .as_deref()
-            .unwrap_or("bytes of no known type");
+        let kind = self.mime_type.as_deref().unwrap_or("data of unknown type");
         let size = match self.bytes.len() {
             1 => "1 byte".to_owned(),
             small if small < 10_000 => format!("{small} bytes"),
@@ -48,8 +45,8 @@ impl FileContent {
 }
 
 impl SaveArgs {
-    /// Finds out whether something could be saved, before there is anything:
-    /// a call may not be worth repeating.
+    /// Checks whether the result could be saved, before the call is made: it
+    /// may not be repeatable.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match &self.out {
             Some(out) if out.is_file() && !self.force => Err(already_exists(out)),
@@ -57,8 +54,8 @@ impl SaveArgs {
         }
     }
 
-    /// Saves all pieces, under names made of `name` and of what they are: a
-    /// server has no say in where files go.
+    /// Saves all files, with names built from `name` and the media type: a
+    /// server does not choose where files are written.
     pub(crate) fn save(
         &self,
         output: &Output,
@@ -85,10 +82,11 @@ impl SaveArgs {
     ) -> Result<(), Failure> {
         fs::create_dir_all(folder).map_err(|error| {
             let why = match error.kind() {
-                io::ErrorKind::AlreadyExists => "there are several things to save".to_owned(),
+                io::ErrorKind::AlreadyExists => "the result has several files".to_owned(),
                 _ => error.to_string(),
             };
-            Failure::usage(format!("--out {}: {why}", folder.display())).hint("name a folder")
+            Failure::usage(format!("--out {}: {why}", folder.display()))
+                .hint("give a folder instead")
         })?;
         let stem = file_stem(name);
         let mut numbers = 1..;
@@ -98,7 +96,7 @@ impl SaveArgs {
             let is_free = |path: &PathBuf| self.force || !path.exists();
             let path = match files.len() {
                 1 if is_free(&unnumbered) => unnumbered,
-                // A name that is taken is left alone.
+                // Existing files are kept.
                 _ => numbers
                     .by_ref()
                     .map(|number| folder.join(format!("{stem}-{number}.{suffix}")))
@@ -130,10 +128,10 @@ impl SaveArgs {
 }
 
 fn already_exists(path: &Path) -> Failure {
-    Failure::usage(format!("{} is already there", path.display())).hint("--force overwrites it")
+    Failure::usage(format!("{} already exists", path.display())).hint("use --force to overwrite it")
 }
 
-/// A name for files, of a name that others chose.
+/// Returns a safe file name for an untrusted name.
 fn file_stem(name: &str) -> String {
     let sanitize = |character: char| match character {
         '-' | '_' => character,
@@ -147,7 +145,7 @@ fn file_stem(name: &str) -> String {
     }
 }
 
-/// What the names of files of a media type end with.
+/// Returns the file extension of a media type.
 fn extension(mime_type: Option<&str>) -> &'static str {
     let essence = mime_type.unwrap_or_default().split(';').next();
     match essence.unwrap_or_default().trim() {

@@ -1,7 +1,8 @@
-//! What people and programs read.
+//! Printing results and notes.
 //!
-//! Results go to standard output, everything else to standard error. Nothing
-//! is coloured unless a terminal shows it and nobody asked for plain text.
+//! Results are written to standard output, everything else to standard error.
+//! Colours are used only in terminals, and only if plain text was not
+//! requested.
 
 mod content;
 mod escape;
@@ -27,11 +28,11 @@ pub(crate) use self::{
 };
 use crate::{args::Color, failure::Failure};
 
-/// Where results and remarks go.
+/// Prints results and notes.
 pub(crate) struct Output {
     stdout_paint: Paint,
     stderr_paint: Paint,
-    /// What need not be said again.
+    /// Notes that are not repeated.
     printed_notes: Mutex<Vec<String>>,
 }
 
@@ -44,12 +45,12 @@ impl Output {
         }
     }
 
-    /// How results are painted.
+    /// Returns the paint for results.
     pub(crate) fn paint(&self) -> Paint {
         self.stdout_paint
     }
 
-    /// Writes a result for people: as it is, with a line end after it.
+    /// Writes a result as text, followed by a newline.
     pub(crate) fn line(&self, text: impl AsRef<str>) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         writeln!(out, "{}", text.as_ref())?;
@@ -57,20 +58,20 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a result for programs: one JSON document.
+    /// Writes a result as one JSON document.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        // Texts of servers are in these, too: what they could steer a terminal
-        // with is escaped, as in all that is printed.
+        // It may contain text from servers: characters that could control a
+        // terminal are escaped, as everywhere.
         let json = serde_json::to_string(value).map_err(io::Error::from)?;
         self.json_text(&json)
     }
 
-    /// Says something on standard error. If nobody reads it, nothing is lost.
+    /// Prints a note to standard error. Write errors are ignored.
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
     }
 
-    /// Says something that was not said before.
+    /// Prints a note unless it was printed before.
     pub(crate) fn note_once(&self, text: String) {
         let mut printed = self
             .printed_notes
@@ -82,15 +83,15 @@ impl Output {
         }
     }
 
-    /// How remarks are painted.
+    /// Returns the paint for notes.
     pub(crate) fn note_paint(&self) -> Paint {
         self.stderr_paint
     }
 
-    /// Says what went wrong, and what could be done.
+    /// Prints a failure and its hints.
     pub(crate) fn print_failure(&self, failure: &Failure) {
         let paint = self.stderr_paint;
-        // Servers have their say in these.
+        // Messages may contain text from servers.
         let message = escape_control(&failure.message);
         self.note(format!("{} {message}", paint.error("error:")));
         for hint in &failure.hints {

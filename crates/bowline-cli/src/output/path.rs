@@ -1,10 +1,10 @@
-//! Paths, as people write them.
+//! Shortening paths for display.
 
 use std::path::{Path, PathBuf};
 
 use super::escape_control;
 
-/// A path as people write it: seen from the current folder, or from home.
+/// Formats a path relative to the current directory or to the home directory.
 pub(crate) fn short_path(path: &Path) -> String {
     let relative_to = |folder: Option<PathBuf>| Some(path.strip_prefix(folder?).ok()?.to_owned());
     let shortened = match relative_to(std::env::current_dir().ok()) {

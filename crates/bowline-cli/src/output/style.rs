@@ -1,29 +1,29 @@
-//! Colours, where there are any.
+//! Colours.
 
 use std::fmt::Display;
 
-/// Paints text, or leaves it as it is.
+/// Styles text, or leaves it unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     enabled: bool,
 }
 
-/// What a piece of text is.
+/// The role of a piece of text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Style {
-    /// A heading, or the name of what is shown.
+    /// A heading, or the name of an item.
     Bold,
-    /// What matters less.
+    /// Less important text.
     Dim,
     /// The name of a type.
     Type,
     /// A literal, or a default.
     Value,
-    /// It works.
+    /// Something works.
     Success,
-    /// It does not.
+    /// Something fails.
     Error,
-    /// It might not.
+    /// Something may fail.
     Warning,
 }
 

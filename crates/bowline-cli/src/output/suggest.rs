@@ -1,6 +1,6 @@
-//! "Did you mean …?"
+//! Suggestions for mistyped names.
 
-/// The one of `known` that `name` was probably meant to be.
+/// Returns the one of `known` that `name` was probably meant to be.
 pub(crate) fn closest_match<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -9,7 +9,7 @@ pub(crate) fn closest_match<'a>(
     let near = known.into_iter().filter_map(|candidate| {
         let distance = distance(&name, &candidate.to_lowercase());
         let length = name.chars().count().max(candidate.chars().count());
-        // Something must be left of the name: `c` is not `a` mistyped.
+        // Part of the name must remain: `c` is not a typo of `a`.
         let near = distance <= (length / 3).max(1) && distance < length;
         near.then_some((distance, candidate))
     });
@@ -17,7 +17,8 @@ pub(crate) fn closest_match<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be added, dropped, changed or swapped with the next.
+/// Returns the edit distance: additions, deletions, changes and swaps of
+/// adjacent characters.
 fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<_>, Vec<_>) = (one.chars().collect(), other.chars().collect());
     let width = other.len() + 1;

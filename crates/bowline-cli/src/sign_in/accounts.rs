@@ -1,4 +1,4 @@
-//! The sign-ins of the person who runs the command.
+//! The user's sign-ins.
 
 use std::{
     fmt,
@@ -11,8 +11,8 @@ use bowline::auth::{OAuth, SignInStatus};
 use super::{CLIENT_NAME, auth_failure, user_agent::InteractiveUser};
 use crate::{dirs, failure::Failure};
 
-/// The tokens in the person's state folder, and the person. Clones are the
-/// same.
+/// The tokens in the user's state directory, and the interactive user. Clones
+/// share state.
 #[derive(Clone, Default)]
 pub(crate) struct Accounts(Arc<Shared>);
 
@@ -23,7 +23,7 @@ struct Shared {
 }
 
 impl Accounts {
-    /// What gets in by these, and asks whoever takes the seat.
+    /// Returns the OAuth client that uses them and asks the attached user.
     pub(super) fn oauth(&self) -> Result<&OAuth, Failure> {
         if let Some(oauth) = self.0.oauth.get() {
             return Ok(oauth);
@@ -31,7 +31,7 @@ impl Accounts {
         let oauth = OAuth::new(CLIENT_NAME).user_agent(self.0.user.clone());
         #[cfg(unix)]
         let oauth = {
-            let folder = token_dir().ok_or_else(|| Failure::usage("there is no home folder"))?;
+            let folder = token_dir().ok_or_else(|| Failure::usage("home directory not found"))?;
             let store = bowline::auth::FileStore::open(&folder)
                 .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
             oauth.store(store)
@@ -39,8 +39,8 @@ impl Accounts {
         Ok(self.0.oauth.get_or_init(|| oauth))
     }
 
-    /// The same, for those who have signed in somewhere. Nothing is made on
-    /// disk for others.
+    /// Returns the OAuth client if the user has signed in anywhere. Otherwise
+    /// nothing is created on disk.
     pub(super) fn oauth_if_used(&self) -> Result<Option<&OAuth>, Failure> {
         match token_dir().is_some_and(|folder| folder.is_dir()) {
             true => self.oauth().map(Some),
@@ -52,7 +52,7 @@ impl Accounts {
         &self.0.user
     }
 
-    /// How the person stands with the server at this address.
+    /// Returns the sign-in status for the server at this URL.
     pub(crate) async fn sign_in_status(&self, url: &str) -> Result<Option<SignInStatus>, Failure> {
         match self.oauth_if_used()? {
             Some(oauth) => oauth
@@ -63,8 +63,8 @@ impl Accounts {
         }
     }
 
-    /// Forgets the tokens for the server at this address, and under which name
-    /// we go to its authorization server: that may have forgotten it, too.
+    /// Deletes the tokens for the server at this URL, and our client
+    /// registration at its authorization server, which may have deleted it too.
     pub(crate) async fn sign_out(&self, url: &str) -> Result<(), Failure> {
         let Some(oauth) = self.oauth_if_used()? else {
             return Ok(());

@@ -1,8 +1,8 @@
-//! Getting into servers that want to know who is asking.
+//! Signing in to servers that require authorization.
 //!
-//! Tokens are kept in the person's state folder, by `accounts`, and used and
-//! renewed without a word. Only where that does not do, and a person is there,
-//! are they asked to sign in: by `agent`.
+//! `accounts` keeps tokens in the user's state directory, where they are used
+//! and renewed silently. Only if that is not enough, and the command is
+//! interactive, `user_agent` asks the user to sign in.
 
 mod accounts;
 mod user_agent;
@@ -22,16 +22,16 @@ use crate::{
     target::Target,
 };
 
-/// The name by which authorization servers know this program.
+/// The client name registered with authorization servers.
 const CLIENT_NAME: &str = "Bowline";
 
-/// Gives a transport the credentials that are known, if any are.
+/// Adds known credentials to a transport.
 pub(crate) fn with_credentials(
     http: Http,
     server: Option<&RemoteServer>,
     globals: &Globals,
 ) -> Result<Http, Failure> {
-    // Those of its own come with the entry.
+    // The entry has its own credentials.
     if server.is_some_and(|server| server.credentials.is_some()) {
         return Ok(http);
     }
@@ -41,18 +41,18 @@ pub(crate) fn with_credentials(
     }
 }
 
-/// The address of a server at which a person could sign in.
+/// Returns the URL of a server that a user could sign in to.
 pub(crate) fn require_url(target: &Target) -> Result<&str, Failure> {
     target.url().ok_or_else(|| {
         let name = target.name();
         Failure::usage(format!(
-            "{name} is not reached over HTTP, so that there is nothing to sign in to"
+            "{name} is not an HTTP server; there is nothing to sign in to"
         ))
     })
 }
 
-/// Signs the person in, if there is one. Asks for more if they are signed in
-/// and these scopes, or those that calls lacked, are not among theirs.
+/// Signs the user in, if the command is interactive. Asks for more if they are
+/// signed in without these scopes, or without scopes that calls lacked.
 pub(crate) async fn sign_in(
     cx: &Context,
     target: &Target,
@@ -60,13 +60,13 @@ pub(crate) async fn sign_in(
 ) -> Result<(), Failure> {
     let url = require_url(target)?;
     if cx.responder.terminal().is_none() {
-        let why = "to sign in takes a terminal, and a person at it";
+        let why = "signing in requires a terminal";
         return Err(Failure::new(FailureKind::Authorization, why)
-            .hint("a program sends a token with --header 'Authorization: Bearer …'"));
+            .hint("in scripts, send a token with --header 'Authorization: Bearer …'"));
     }
     let accounts = &cx.globals.accounts;
     let without_browser = cx.globals.no_browser;
-    // Signing in is the person's work.
+    // Time spent signing in does not count.
     let _pause = cx.globals.clock.pause();
     let _attached = accounts.user().attach(&cx.responder, without_browser);
     let oauth = accounts.oauth()?;
@@ -78,18 +78,19 @@ pub(crate) async fn sign_in(
         }
     };
     signed_in.map_err(|error| match error.kind() {
-        AuthErrorKind::User if !without_browser => auth_failure(&error)
-            .hint("if your browser is on another machine, or there is none, use --no-browser"),
+        AuthErrorKind::User if !without_browser => {
+            auth_failure(&error).hint("if there is no browser on this machine, use --no-browser")
+        }
         _ => auth_failure(&error),
     })
 }
 
-/// Whether a person could sign in to this server, here or elsewhere.
+/// Returns whether a user could sign in to this server, here or elsewhere.
 pub(crate) fn can_sign_in(cx: &Context, target: &Target) -> bool {
     target.url().is_some() && !target.has_credentials(&cx.globals)
 }
 
-/// What calls to a server needed, and the person has not allowed so far.
+/// Returns the scopes that calls to a server lacked.
 pub(crate) fn missing_scopes(cx: &Context, target: &Target) -> Scopes {
     let oauth = cx.globals.accounts.oauth_if_used().ok().flatten();
     match (oauth, target.url()) {
@@ -98,18 +99,18 @@ pub(crate) fn missing_scopes(cx: &Context, target: &Target) -> Scopes {
     }
 }
 
-/// What to type to allow more. Servers choose the names of scopes, and people
-/// copy what they read into shells, so that only plain names are repeated.
+/// Returns a hint for granting more scopes. Servers choose scope names, and
+/// people paste hints into shells, so only plain names are repeated.
 pub(crate) fn scope_hint(name: &str, scopes: &Scopes) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '/' | '-');
     let listed = scopes.to_string();
     match listed.split(' ').all(|scope| scope.chars().all(is_plain)) {
-        true => format!("`bowline auth login {name} --scope '{listed}'` asks you for it"),
-        false => "you are asked for it if you do the same in a terminal".to_owned(),
+        true => format!("`bowline auth login {name} --scope '{listed}'` requests it"),
+        false => "run the same command in a terminal to grant it".to_owned(),
     }
 }
 
-/// A failure to sign in.
+/// Converts a sign-in error.
 fn auth_failure(error: &AuthError) -> Failure {
     let kind = match error.kind() {
         AuthErrorKind::Unreachable => FailureKind::Unreachable,
@@ -118,8 +119,8 @@ fn auth_failure(error: &AuthError) -> Failure {
     let failure = Failure::new(kind, escape_control(&error.to_string()));
     match error.kind() {
         AuthErrorKind::NoClientId => failure.hint(
-            "it takes no new clients; a token of another origin can be sent with \
-             --header 'Authorization: Bearer …'",
+            "the authorization server does not register new clients; send a token obtained \
+             elsewhere with --header 'Authorization: Bearer …'",
         ),
         _ => failure,
     }

@@ -1,4 +1,4 @@
-//! Sending the person at the terminal to the page where they sign in.
+//! Directing the user at the terminal to the sign-in page.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,24 +12,24 @@ use crate::{
     output::escape_control,
 };
 
-/// The seat of the person. It is empty but for the time that they were asked
-/// to take: a call has a deadline, and none that people can keep.
+/// The interactive user. It is attached only while the user was asked to sign
+/// in: calls have deadlines that people cannot keep.
 #[derive(Clone, Default)]
 pub(super) struct InteractiveUser(Arc<Mutex<Option<AttachedUser>>>);
 
-/// Somebody who can be sent somewhere.
+/// A user who can be directed to a page.
 #[derive(Clone)]
 struct AttachedUser {
     responder: Arc<Responder>,
     without_browser: bool,
 }
 
-/// The time for which somebody sits there.
+/// Detaches the user when dropped.
 pub(super) struct AttachGuard(InteractiveUser);
 
 impl InteractiveUser {
-    /// Gives the seat to the person at this desk, until what is returned is
-    /// dropped. By hand, they carry addresses over themselves.
+    /// Attaches the user of this responder until the guard is dropped. Without
+    /// a browser, they copy URLs themselves.
     pub(super) fn attach(&self, responder: &Arc<Responder>, without_browser: bool) -> AttachGuard {
         let responder = Arc::clone(responder);
         self.set(Some(AttachedUser {
@@ -63,7 +63,7 @@ impl UserAgent for InteractiveUser {
         Box::pin(async move {
             let user = self
                 .attached()
-                .ok_or_else(|| AuthError::user("the server wants you to sign in"))?;
+                .ok_or_else(|| AuthError::user("the server requires you to sign in"))?;
             let inner = match user.without_browser {
                 true => paste(Arc::clone(&user.responder)).prepare(last).await?,
                 false => {
@@ -76,8 +76,8 @@ impl UserAgent for InteractiveUser {
     }
 }
 
-/// Opens the browser that the person has chosen. One that cannot be opened is
-/// no reason to give up: the address was shown.
+/// Opens the user's browser. A browser that cannot be opened is not fatal: the
+/// URL was printed.
 fn loopback(responder: Arc<Responder>) -> Loopback {
     Loopback::new().open_with(move |url| {
         let (url, responder) = (url.to_owned(), Arc::clone(&responder));
@@ -93,21 +93,23 @@ fn loopback(responder: Arc<Responder>) -> Loopback {
     })
 }
 
-/// Asks for the address that the browser ends up at.
+/// Asks for the URL that the browser ends up at.
 fn paste(responder: Arc<Responder>) -> Paste {
     Paste::new(move |_| {
         let responder = Arc::clone(&responder);
         async move {
             let terminal = responder.terminal()?;
-            terminal
-                .print("It ends at a page that cannot be shown. Copy the address of that page.");
-            let pasted = terminal.ask("The address, or the code in it: ").await?;
+            terminal.print(
+                "The browser ends at a page that cannot be displayed. Copy the URL of \
+                 that page.",
+            );
+            let pasted = terminal.ask("The URL, or the code in it: ").await?;
             (!pasted.trim().is_empty()).then_some(pasted)
         }
     })
 }
 
-/// A visit of which the person is told.
+/// An authorization session that is announced to the user.
 struct AnnouncedSession {
     inner: Box<dyn AuthorizationSession>,
     user: AttachedUser,
@@ -132,12 +134,15 @@ impl AuthorizationSession for AnnouncedSession {
         if let Some(terminal) = responder.terminal() {
             let name = terminal.paint().bold(responder.name());
             terminal.print(match without_browser {
-                true => format!("{name} wants you to sign in. Open this page in a browser:"),
-                false => format!("{name} wants you to sign in. It opens in your browser:"),
+                true => format!("{name} requires you to sign in. Open this page in a browser:"),
+                false => format!(
+                    "{name} requires you to sign in. This page opens in your \
+                     browser:"
+                ),
             });
             terminal.print(format!("  {}", escape_control(url)));
             if let Some(scopes) = AuthorizationResponse::parse(url).param("scope") {
-                terminal.print(format!("It asks for: {}", escape_control(scopes)));
+                terminal.print(format!("Requested scopes: {}", escape_control(scopes)));
             }
         }
         self.inner.authorize(url)

@@ -1,19 +1,19 @@
-//! How much of a schema is looked at.
+//! Limiting how much of a schema is visited.
 //!
-//! A schema of a few lines can lead back into itself in many ways at once, so
-//! that what it says in full has no end. What is looked at is counted, and not
-//! how deep it lies: honest schemas may be deep.
+//! A schema of a few lines can be recursive in many ways at once, so its
+//! expansion is infinite. The number of visited subschemas is limited, not the
+//! depth: honest schemas may be deep.
 
 use std::cell::Cell;
 
 use super::Schema;
 
-/// How many parts of schemas are looked at for one thing, such as a signature.
+/// Maximum number of subschemas visited for one purpose, such as a signature.
 const MAX_SUBSCHEMAS: usize = 20_000;
-/// How many members or letters are as much work as one part.
+/// How many members or characters cost as much as one subschema.
 const MEMBERS_PER_SUBSCHEMA: usize = 16;
 
-/// What may still be looked at.
+/// What may still be visited.
 #[derive(Debug)]
 pub(crate) struct Budget(Cell<usize>);
 
@@ -24,18 +24,19 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Enough for so many parts.
+    /// Creates a budget for this many subschemas.
     pub(crate) fn new(subschemas: usize) -> Self {
         Self(Cell::new(subschemas))
     }
 
-    /// Takes what it costs to look at a schema. False if there is not enough.
+    /// Spends the cost of visiting a schema. Returns false if the budget is
+    /// exhausted.
     pub(crate) fn spend_on(&self, schema: Schema<'_>) -> bool {
         self.spend(schema.size())
     }
 
-    /// Takes what so many members, or letters, cost. False if there is not
-    /// enough, from then on.
+    /// Spends the cost of this many members or characters. Returns false if the
+    /// budget is exhausted, then and from then on.
     pub(crate) fn spend(&self, members: usize) -> bool {
         let remaining = self
             .0
@@ -45,7 +46,7 @@ impl Budget {
         remaining.is_some()
     }
 
-    /// Whether nothing is left.
+    /// Returns whether the budget is exhausted.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.0.get() == 0
     }

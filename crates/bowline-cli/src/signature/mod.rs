@@ -1,9 +1,8 @@
-//! What a tool takes and gives, as a typed signature.
+//! Typed signatures of tools.
 //!
-//! `node` is JSON in its order, `schema` what is understood of a schema,
-//! `type_name` a type in few words, `named` the types that have a name of their
-//! own, `wrap` lines that fit, and `budget` limits what is looked at; `prompt` does for
-//! prompts what this file does for tools.
+//! `node` is ordered JSON, `schema` interprets schemas, `type_name` formats
+//! types, `named_types` collects types with names, `wrap` breaks lines, and
+//! `budget` limits what is visited; `prompt` formats prompts, `tool` tools.
 
 mod budget;
 mod named_types;
@@ -25,11 +24,11 @@ pub(crate) use self::{
 
 use crate::output::escape_control;
 
-/// The first sentence of a description, on one line.
+/// Returns the first sentence of a description, on one line.
 pub(crate) fn first_sentence(text: &str) -> String {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let first = first.unwrap_or_default();
-    // A full stop within a word or a number is none.
+    // A full stop inside a word or a number does not end it.
     let sentence = match first.find(". ") {
         Some(end) => &first[..=end],
         None => first,

@@ -1,4 +1,4 @@
-//! The types that have names, spelled out once each.
+//! Named types, each spelled out once.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,21 @@ use super::{
     type_name::{Detail, object_expression},
 };
 
-/// How many types are shown.
+/// Maximum number of types shown.
 const MAX_TYPES: usize = 100;
-/// How deep types within types are looked at.
+/// Maximum nesting of types.
 const MAX_DEPTH: usize = 32;
 
-/// How many lists and alternatives around a type are taken off at once.
+/// How many lists and alternatives around a type are unwrapped.
 const MAX_UNWRAPPED: usize = 4;
 
-/// The named types that a schema leads to, in the order in which they are met.
+/// The named types reachable from a schema, in the order found.
 pub(super) struct NamedTypes<'a> {
-    /// Each with what it is.
+    /// Names and definitions.
     pub(super) types: Vec<(&'a str, String)>,
     detail: Detail,
     budget: &'a Budget,
-    /// Where the walk was already: types may lead back to themselves.
+    /// Visited schemas: types may be recursive.
     seen: HashSet<*const super::node::Node>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> NamedTypes<'a> {
         }
     }
 
-    /// Looks at all that a schema leads to: what is nearest comes first.
+    /// Visits everything reachable from a schema, breadth first.
     pub(super) fn collect(&mut self, schema: Schema<'a>) {
         let mut level = vec![schema];
         for _ in 0..MAX_DEPTH {
@@ -59,7 +59,7 @@ impl<'a> NamedTypes<'a> {
         if self.budget.is_exhausted() || self.types.len() >= MAX_TYPES {
             return;
         }
-        // Only objects are called by their names.
+        // Only objects are referred to by name.
         let expression = object_expression(schema, self.detail, self.budget);
         let known = self
             .types
@@ -71,7 +71,7 @@ impl<'a> NamedTypes<'a> {
     }
 }
 
-/// The schemas of which one is made up.
+/// Returns the subschemas.
 fn child_schemas<'a>(schema: Schema<'a>, budget: &Budget) -> Vec<Schema<'a>> {
     let mut all: Vec<_> = schema.properties().iter().map(|it| it.schema).collect();
     all.extend(schema.items());
@@ -82,8 +82,8 @@ fn child_schemas<'a>(schema: Schema<'a>, budget: &Budget) -> Vec<Schema<'a>> {
         .collect()
 }
 
-/// What has a name, without the lists and alternatives around it: they belong
-/// to whoever names it.
+/// Returns the named types inside lists and alternatives, which belong to the
+/// type that refers to them.
 fn unwrap_schemas<'a>(schema: Schema<'a>, depth: usize, budget: &Budget) -> Vec<Schema<'a>> {
     if !budget.spend_on(schema) {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! JSON whose members keep their order.
+//! JSON that keeps the order of members.
 //!
-//! The order of a schema's properties is the order in which its author thinks
-//! of them. A sorted map would lose it.
+//! The order of a schema's properties is the one its author chose. A sorted map
+//! would lose it.
 
 use std::{collections::HashSet, fmt};
 
@@ -23,7 +23,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Reads a JSON text.
+    /// Parses JSON.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
@@ -35,7 +35,7 @@ impl Node {
             .find_map(|(name, value)| (name == key).then_some(value))
     }
 
-    /// The members, if this is an object.
+    /// Returns the members of an object.
     pub(crate) fn members(&self) -> &[(String, Self)] {
         match self {
             Self::Object(members) => members,
@@ -43,7 +43,7 @@ impl Node {
         }
     }
 
-    /// The items, if this is a list.
+    /// Returns the items of a list.
     pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// The name of a member that is there twice, in this or within it.
+    /// Returns the name of a duplicate member, at any depth.
     pub(crate) fn duplicate_key(&self) -> Option<&str> {
         let mut known = HashSet::new();
         let duplicate = self.members().iter().find(|(name, _)| !known.insert(name));
@@ -77,7 +77,7 @@ impl Node {
         }
     }
 
-    /// The same value.
+    /// Converts to a `Value`.
     pub(crate) fn to_value(&self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -97,7 +97,7 @@ impl Node {
     }
 }
 
-/// JSON, on one line.
+/// Formats as JSON on one line.
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

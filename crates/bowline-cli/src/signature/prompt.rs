@@ -5,8 +5,7 @@ use bowline::model::Prompt;
 use super::{first_sentence, wrap::fill};
 use crate::output::{Paint, escape_control, escape_name};
 
-/// A prompt, line by line: what it is for, what can be filled in, and what
-/// belongs there.
+/// Formats a prompt: its description, its arguments, and what they are for.
 pub(crate) fn prompt_lines(prompt: &Prompt, paint: Paint, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let summary = first_sentence(prompt.description.as_deref().unwrap_or_default());

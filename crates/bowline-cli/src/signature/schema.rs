@@ -1,22 +1,22 @@
-//! A JSON Schema, as far as a command line needs to understand it.
+//! The parts of JSON Schema that the command interprets.
 
 use std::collections::{HashMap, HashSet};
 
 use super::node::Node;
 
-/// How many references are followed.
+/// Maximum number of references followed.
 const MAX_REFERENCES: usize = 16;
 
-/// How many parts may make up an object.
+/// Maximum number of `allOf` parts.
 const MAX_ALL_OF: usize = 64;
 
-/// The schema of a tool's arguments or of its result.
+/// The schema of a tool's arguments or result.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     root: Node,
 }
 
-/// A schema within a document, to which its references refer.
+/// A schema inside a document, which resolves its references.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema<'a> {
     node: &'a Node,
@@ -26,7 +26,7 @@ pub(crate) struct Schema<'a> {
 /// A type of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    // In the order in which a text is tried on them: the strictest first.
+    // In the order in which a string is tried: strictest first.
     Null,
     Boolean,
     Integer,
@@ -41,21 +41,21 @@ pub(crate) enum Kind {
 pub(crate) struct Property<'a> {
     pub(crate) name: &'a str,
     pub(crate) schema: Schema<'a>,
-    /// Whether the schema says that it must be there.
+    /// Whether the schema lists it as required.
     pub(crate) required: bool,
 }
 
 impl Property<'_> {
-    /// Whether it must be given. What has a default need not, although it is
-    /// required: some servers publish what a value looks like once they have
-    /// filled it in.
+    /// Returns whether it must be given. A required property with a default
+    /// need not be: some servers publish the schema of values after defaults
+    /// are filled in.
     pub(crate) fn is_required(&self) -> bool {
         self.required && !self.schema.has_default()
     }
 }
 
 impl Document {
-    /// Reads a schema. What is none allows everything.
+    /// Parses a schema. An invalid one allows everything.
     pub(crate) fn new(json: &str) -> Self {
         let root = Node::parse(json).unwrap_or(Node::Bool(true));
         Self { root }
@@ -101,17 +101,17 @@ impl<'a> Schema<'a> {
         Self { node, ..self }
     }
 
-    /// How many members it has, and so how much work it is.
+    /// Returns the number of members, which is the cost of visiting it.
     pub(super) fn size(self) -> usize {
         self.node.members().len()
     }
 
-    /// The place of this in its document, which no other schema has.
+    /// Returns its unique address in the document.
     pub(crate) fn identity(self) -> *const Node {
         self.node
     }
 
-    /// What a keyword says.
+    /// Returns the value of a keyword.
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Node> {
         self.node.get(keyword)
     }
@@ -120,15 +120,15 @@ impl<'a> Schema<'a> {
         self.get(keyword).and_then(Node::as_str)
     }
 
-    /// The schema that a keyword holds.
+    /// Returns the schema in a keyword.
     pub(crate) fn subschema(self, keyword: &str) -> Option<Self> {
         self.get(keyword).map(|node| self.with_node(node))
     }
 
-    /// The name of what this refers to, if it does.
+    /// Returns the name of the type it refers to, if it is a reference.
     pub(crate) fn reference(self) -> Option<&'a str> {
         match self.get_str("$ref")? {
-            // The whole of it, which may have a title.
+            // The document itself, which may have a title.
             "#" => {
                 let title = self.root.get("title").and_then(Node::as_str);
                 title.or(Some("Root"))
@@ -137,7 +137,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// What is meant: references are followed, and wrappings taken off.
+    /// Follows references and removes wrappers.
     pub(crate) fn resolved(self) -> Self {
         let mut current = self;
         for _ in 0..MAX_REFERENCES {
@@ -158,7 +158,7 @@ impl<'a> Schema<'a> {
         current
     }
 
-    /// What a path such as `#/$defs/Point` points to.
+    /// Resolves a pointer such as `#/$defs/Point`.
     fn resolve_pointer(self, path: &str) -> Option<Self> {
         let path = path.strip_prefix('#')?;
         let mut node = self.root;
@@ -172,14 +172,14 @@ impl<'a> Schema<'a> {
         Some(self.with_node(node))
     }
 
-    /// The alternatives, where there are some.
+    /// Returns the alternatives, if any.
     pub(crate) fn variants(self) -> Vec<Self> {
         let listed = self.get("anyOf").or_else(|| self.get("oneOf"));
         let listed = listed.map(Node::items).unwrap_or_default();
         listed.iter().map(|node| self.with_node(node)).collect()
     }
 
-    /// The types that it may have, as far as it says; none if it does not.
+    /// Returns the allowed types; empty if unrestricted.
     pub(crate) fn kinds(self) -> Vec<Kind> {
         match self.get("type") {
             Some(Node::String(name)) => return Kind::parse(name).into_iter().collect(),
@@ -210,8 +210,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The values that it may have, if they are listed: also one by one, with
-    /// a title each.
+    /// Returns the allowed values, if listed, including `oneOf` with titles.
     pub(crate) fn choices(self) -> Option<Vec<&'a Node>> {
         if let Some(values) = self.get("enum") {
             return Some(values.items().iter().collect());
@@ -225,10 +224,9 @@ impl<'a> Schema<'a> {
         values.filter(|values| !values.is_empty())
     }
 
-    /// The properties of an object, those of all parts that make it up: first
-    /// those that are required, in the order in which that is said, then the
-    /// others. Not all servers keep the order of properties; that of what is
-    /// required they do.
+    /// Returns the properties of an object, including those of `allOf`: first
+    /// the required ones, in the order of `required`, then the others. Not all
+    /// servers keep the order of properties, but they keep that of `required`.
     pub(crate) fn properties(self) -> Vec<Property<'a>> {
         let (mut properties, required) = self.collect_properties();
         for property in &mut properties {
@@ -241,7 +239,7 @@ impl<'a> Schema<'a> {
         properties
     }
 
-    /// Names that are required without being described.
+    /// Returns names that are required but not declared.
     pub(crate) fn undeclared_required(self) -> Vec<&'a str> {
         let (properties, mut required) = self.collect_properties();
         for property in &properties {
@@ -252,11 +250,11 @@ impl<'a> Schema<'a> {
         names.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// The properties, and the places of those that are required.
+    /// Returns the properties, and the positions of the required ones.
     fn collect_properties(self) -> (Vec<Property<'a>>, HashMap<&'a str, usize>) {
         let (mut properties, mut seen, mut required) = (Vec::new(), HashSet::new(), HashMap::new());
         let mut parts = vec![self];
-        // Parts may be made of each other.
+        // Parts may be recursive.
         for _ in 0..MAX_ALL_OF {
             let Some(part) = parts.pop() else { break };
             let current = part.resolved();
@@ -281,9 +279,9 @@ impl<'a> Schema<'a> {
         (properties, required)
     }
 
-    /// Whether it takes members that it does not describe. A schema that says
-    /// nothing about them does by the letter; but who types a name wants it to
-    /// be one that the tool knows.
+    /// Returns whether it accepts undeclared members. By the specification, a
+    /// schema that does not mention them does; but a name that was typed should
+    /// be one the tool knows.
     pub(crate) fn allows_additional(self) -> bool {
         let current = self.resolved();
         let explicit = match current.get("additionalProperties") {
@@ -295,13 +293,13 @@ impl<'a> Schema<'a> {
             || (current.properties().is_empty() && current.get("additionalProperties").is_none())
     }
 
-    /// The items of an array.
+    /// Returns the schema of array items.
     pub(crate) fn items(self) -> Option<Self> {
         self.subschema("items")
             .filter(|items| items.node.items().is_empty())
     }
 
-    /// What it is for, on one line.
+    /// Returns the description, on one line.
     pub(crate) fn description(self) -> Option<String> {
         let direct = self.get_str("description");
         let text = direct.or_else(|| self.resolved().get_str("description"))?;
@@ -309,7 +307,7 @@ impl<'a> Schema<'a> {
         Some(words.join(" ")).filter(|text| !text.is_empty())
     }
 
-    /// Whether it says what stands there if nothing is given, be that `null`.
+    /// Returns whether it has a default, even `null`.
     pub(crate) fn has_default(self) -> bool {
         self.get("default").is_some() || self.resolved().get("default").is_some()
     }

@@ -1,4 +1,4 @@
-//! A tool's signature, in a line or on a page.
+//! A tool's signature, on one line or on a page.
 
 use bowline::model::{Tool, ToolAnnotations};
 
@@ -11,37 +11,37 @@ use super::{
 };
 use crate::output::{Paint, Style, escape_control, escape_name};
 
-/// How many lines of a description a page shows unless all are asked for.
+/// Maximum lines of a description on a page, unless all are requested.
 const DESCRIPTION_LINES: usize = 12;
-/// How many lines are shown of what is said about an argument.
+/// Maximum lines of an argument's description.
 const ARGUMENT_LINES: usize = 3;
-/// How many lines a signature among others may take.
+/// Maximum lines of a signature in a list.
 const SIGNATURE_LINES: usize = 3;
 
-/// How many arguments that can be left out such a signature has at most: more
+/// Maximum number of optional arguments considered for such a signature: more
 /// do not fit on so few lines.
 const MAX_OPTIONAL: usize = 500;
 
-/// How long a signature in a message may be.
+/// Maximum length of a signature in a message.
 const MAX_MESSAGE_WIDTH: usize = 160;
 
-/// How much is shown of a tool.
+/// How much of a tool is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// A tool among many.
+    /// A tool in a list.
     Short,
     /// A page.
     Page,
-    /// All that is known, however long.
+    /// Everything, however long.
     Full,
 }
 
-/// A tool, ready to be shown.
+/// A tool to be shown.
 pub(crate) struct Signature<'a> {
     tool: &'a Tool,
     input: Document,
     output: Option<Document>,
-    /// What it shares with other tools that are shown, if it does.
+    /// A budget shared with other tools, if any.
     budget: Option<&'a Budget>,
 }
 
@@ -56,13 +56,13 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Looks at no more than this covers, for all that share it.
+    /// Shares a budget with other tools.
     pub(crate) fn with_budget(self, budget: &'a Budget) -> Self {
         let budget = Some(budget);
         Self { budget, ..self }
     }
 
-    /// The signature alone, without colours and on one line, for messages.
+    /// Returns the signature on one line without colours, for messages.
     pub(crate) fn line(&self) -> String {
         let plain = Paint::new(false);
         let max =
@@ -71,19 +71,19 @@ impl<'a> Signature<'a> {
         shorten(&pieces.join(" "), 2 * MAX_MESSAGE_WIDTH)
     }
 
-    /// The tool's name.
+    /// Returns the tool's name.
     pub(crate) fn name(&self) -> &str {
         &self.tool.name
     }
 
-    /// The names of what must be given.
+    /// Returns the names of the required arguments.
     pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
         let properties = self.input.schema().properties().into_iter();
         let needed = properties.filter(Property::is_required);
         needed.map(|property| property.name)
     }
 
-    /// What is shown, line by line.
+    /// Returns the lines to print.
     pub(crate) fn lines(&self, length: Length, paint: Paint, width: usize) -> Vec<String> {
         let mut lines = self.description_lines(length, paint, width);
         if length == Length::Short {
@@ -117,19 +117,20 @@ impl<'a> Signature<'a> {
         if length == Length::Page && lines.len() > DESCRIPTION_LINES {
             let more = lines.len() - DESCRIPTION_LINES + 1;
             lines.truncate(DESCRIPTION_LINES - 1);
-            lines.push(format!("… {more} more lines, shown with --full"));
+            lines.push(format!("… {more} more lines; use --full to see them"));
         }
         let comment = |line: String| paint.dim(format!("/// {line}").trim_end());
         lines.into_iter().map(comment).collect()
     }
 
-    /// The signature among others: what does not fit is counted.
+    /// Formats the signature for a list: arguments that do not fit are counted.
     fn short_lines(&self, paint: Paint, width: usize) -> Vec<String> {
         let max = self.max_arguments(|pieces| layout(pieces, width).len() <= SIGNATURE_LINES);
         layout(&self.pieces(Detail::SHORT, paint, max), width)
     }
 
-    /// How many arguments fit; at least all that are required, which come first.
+    /// Returns how many arguments fit; at least all required ones, which come
+    /// first.
     fn max_arguments(&self, fits: impl Fn(&[String]) -> bool) -> usize {
         let properties = self.input.schema().properties();
         let required = properties
@@ -147,8 +148,8 @@ impl<'a> Signature<'a> {
         min
     }
 
-    /// The signature in pieces between which a line may end, with `most`
-    /// arguments and the number of the others.
+    /// Returns the pieces of the signature, between which a line may break,
+    /// with at most `max` arguments and the number of the others.
     fn pieces(&self, detail: Detail, paint: Paint, max: usize) -> Vec<String> {
         let properties = self.input.schema().properties();
         let (listed, omitted) = properties.split_at(max.min(properties.len()));
@@ -180,7 +181,7 @@ impl<'a> Signature<'a> {
         pieces
     }
 
-    /// What is said about each argument.
+    /// Formats the descriptions of the arguments.
     fn argument_lines(&self, length: Length, width: usize) -> Vec<String> {
         let properties = self.input.schema().properties();
         let described: Vec<_> = properties
@@ -208,7 +209,7 @@ impl<'a> Signature<'a> {
         lines
     }
 
-    /// What the types are that the signature names, and those that they name.
+    /// Formats the named types of the signature, including those they refer to.
     fn named_types(&self, detail: Detail, paint: Paint, width: usize) -> Vec<String> {
         let default_budget = Budget::default();
         let mut named = NamedTypes::new(detail, self.budget.unwrap_or(&default_budget));
@@ -231,7 +232,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// `seats?: 1..9 = 1`
+/// Formats an argument: `seats?: 1..9 = 1`
 fn format_argument(
     property: &Property<'_>,
     detail: Detail,
@@ -242,7 +243,7 @@ fn format_argument(
     let suffix = if is_required { "" } else { "?" };
     let name = escape_name(property.name);
     let type_text = type_expression(property.schema, detail, budget);
-    // Whoever may leave it out need not say that there is none.
+    // An optional argument need not allow `null` explicitly.
     let type_text = match is_required {
         true => type_text.as_str(),
         false => type_text.strip_suffix(" | null").unwrap_or(&type_text),
@@ -251,7 +252,7 @@ fn format_argument(
     let default = property.schema.default().map(|value| {
         let full = value.to_string();
         let mut value = shorten(&full, 30);
-        // A text that was cut is a text still.
+        // A truncated string keeps its closing quote.
         if full.starts_with('"') && value != full {
             value.push('"');
         }
@@ -260,7 +261,7 @@ fn format_argument(
     format!("{name}{suffix}: {type_text}{}", default.unwrap_or_default())
 }
 
-/// Puts pieces on lines that fit; colours take no room. Only a piece that is
+/// Lays out pieces on lines that fit; colours take no space. Only a piece
 /// longer than a line is broken.
 fn layout(pieces: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<(usize, String)> = Vec::new();
@@ -288,7 +289,7 @@ fn layout(pieces: &[String], width: usize) -> Vec<String> {
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
-/// How many characters are seen: what paints them is not.
+/// Returns the number of visible characters, without escape sequences.
 fn visible_width(text: &str) -> usize {
     let mut in_escape = false;
     text.chars()
@@ -306,10 +307,10 @@ fn visible_width(text: &str) -> usize {
         .count()
 }
 
-/// What the server says about the tool, which need not be true.
+/// Formats the server's annotations, which need not be true.
 fn annotation_lines(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> {
     let hints = [
-        (annotations.read_only_hint, "read-only", "may change things"),
+        (annotations.read_only_hint, "read-only", "may modify data"),
         (
             annotations.destructive_hint,
             "destructive",
@@ -325,7 +326,7 @@ fn annotation_lines(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> 
     if hints.is_empty() {
         return Vec::new();
     }
-    let line = format!("  hints of the server: {}", hints.join(", "));
+    let line = format!("  annotations: {}", hints.join(", "));
     vec![String::new(), paint.dim(line)]
 }
 

@@ -1,7 +1,7 @@
-//! The type of a value, as a short expression.
+//! Short expressions for types.
 //!
-//! `string`, `date`, `1..9`, `"economy" | "business"`, `Flight[]`,
-//! `{ x: number, y?: number }`: what a person needs to know to type one.
+//! `string`, `date`, `1..9`, `"economy" | "business"`, `Flight[]`, `{ x:
+//! number, y?: number }`: enough to know what to type.
 
 use std::collections::HashSet;
 
@@ -14,19 +14,19 @@ use super::{
 /// How much of a type is spelled out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// How deep objects within objects are shown.
+    /// Maximum depth of nested objects.
     pub(crate) depth: usize,
-    /// How many choices are listed.
+    /// Maximum number of choices listed.
     pub(crate) choices: usize,
-    /// How deep types within types are looked at: they may go in circles.
+    /// Maximum depth of nested types, which may be recursive.
     nesting: usize,
 }
 
-/// How many alternatives of a type are looked at.
+/// Maximum number of alternatives visited.
 const MAX_VARIANTS: usize = 12;
 
 impl Detail {
-    /// For a line among many.
+    /// For a line in a list.
     pub(crate) const SHORT: Self = Self {
         depth: 1,
         choices: 6,
@@ -39,7 +39,7 @@ impl Detail {
         nesting: 8,
     };
 
-    /// For all that is known.
+    /// For everything.
     pub(crate) const FULL: Self = Self {
         depth: 8,
         choices: usize::MAX,
@@ -57,12 +57,12 @@ impl Detail {
     }
 }
 
-/// The type that a schema describes.
+/// Returns the type described by a schema.
 pub(crate) fn type_name(schema: Schema<'_>, detail: Detail) -> String {
     type_expression(schema, detail, &Budget::default())
 }
 
-/// The same, as one of several that are shown together.
+/// Returns the type, with a budget shared with others.
 pub(super) fn type_expression(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let Some(detail) = detail.nested() else {
         return "…".to_owned();
@@ -77,7 +77,7 @@ pub(super) fn type_expression(schema: Schema<'_>, detail: Detail, budget: &Budge
     }
     let variants = resolved.variants();
     if !variants.is_empty() {
-        // They multiply, so they count twice.
+        // Alternatives multiply, so they count twice.
         let Some(detail) = detail.nested() else {
             return "…".to_owned();
         };
@@ -98,7 +98,7 @@ pub(super) fn type_expression(schema: Schema<'_>, detail: Detail, budget: &Budge
     union_expression(names, detail)
 }
 
-/// An object spelled out, even where it has a name.
+/// Spells out an object, even if it has a name.
 pub(super) fn object_expression(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let resolved = schema.resolved();
     if !budget.spend_on(resolved) {
@@ -155,8 +155,8 @@ fn array_expression(schema: Schema<'_>, detail: Detail, budget: &Budget) -> Stri
     }
 }
 
-/// `1..9`, or `integer`. Bounds that only say how an integer is stored are
-/// left out.
+/// Returns `1..9`, or `integer`. Bounds that only reflect an integer's storage
+/// size are left out.
 fn integer_expression(schema: Schema<'_>) -> String {
     let bound = |keyword: &str| schema.get(keyword).and_then(Node::as_f64);
     let is_small = |value: &f64| value.abs() < f64::from(i32::MAX);
@@ -177,7 +177,7 @@ fn integer_expression(schema: Schema<'_>) -> String {
     }
 }
 
-/// `number 0..1`, with `<` before a bound that is not reached.
+/// Returns `number 0..1`, with `<` before an exclusive bound.
 fn number_expression(schema: Schema<'_>) -> String {
     let bound = |keyword: &str| schema.get(keyword).filter(|node| node.as_f64().is_some());
     let min = bound("minimum").map(Node::to_string);
@@ -194,7 +194,7 @@ fn number_expression(schema: Schema<'_>) -> String {
     }
 }
 
-/// One of these values.
+/// Formats a choice of values.
 fn choice_expression(choices: &[&Node], detail: Detail, budget: &Budget) -> String {
     let mut is_cut = false;
     let names = choices.iter().map(ToString::to_string).take_while(|name| {
@@ -208,7 +208,7 @@ fn choice_expression(choices: &[&Node], detail: Detail, budget: &Budget) -> Stri
     expression
 }
 
-/// One of these, each said once.
+/// Formats a union without duplicates.
 fn union_expression(names: impl Iterator<Item = String>, detail: Detail) -> String {
     let mut alternatives: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
@@ -319,8 +319,8 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_cut() {
-        // Each list is of objects that have 300 of them: by references there
-        // is no end, and eight levels would not fit into any memory.
+        // Each list contains objects with 300 members: expanded, eight levels
+        // would not fit into any memory.
         let members: Vec<_> = (0..300)
             .map(|at| format!(r##""p{at}": {{"$ref": "#/$defs/A"}}"##))
             .collect();

@@ -1,14 +1,14 @@
-//! Lines that fit the terminal.
+//! Breaking lines to fit the terminal.
 
 use std::io::{self, IsTerminal as _};
 
-/// The widest that text is easy to read.
+/// The maximum width that is easy to read.
 const MAX_WIDTH: usize = 110;
-/// Where no terminal says how wide it is.
+/// The width without a terminal.
 const DEFAULT_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 40;
 
-/// How wide lines of results may be.
+/// Returns the width for results.
 pub(crate) fn terminal_width() -> usize {
     if !io::stdout().is_terminal() {
         return DEFAULT_WIDTH;
@@ -17,8 +17,7 @@ pub(crate) fn terminal_width() -> usize {
     columns.unwrap_or(DEFAULT_WIDTH).clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
-/// Breaks text into lines of at most `width` characters, where it can. Line
-/// ends that are there stay.
+/// Wraps text at `width` characters, where possible. Existing newlines stay.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     text.lines()
         .flat_map(|line| wrap_line(line, width))
@@ -27,12 +26,12 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
     let content = line.trim_start();
-    // What is indented, a list or an example, stays so.
+    // Indented lines, such as lists and examples, stay indented.
     let indent = &line[..line.len() - content.len()];
     fill(content.split_whitespace(), indent, indent, width)
 }
 
-/// Puts pieces on lines, with a space between them.
+/// Puts pieces on lines, separated by spaces.
 pub(crate) fn fill<'a>(
     pieces: impl Iterator<Item = &'a str>,
     first: &str,
@@ -57,7 +56,7 @@ pub(crate) fn fill<'a>(
     lines
 }
 
-/// The text up to `width` characters, with a mark where the rest is missing.
+/// Cuts text to `width` characters, with an ellipsis.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

@@ -1,8 +1,8 @@
-//! How long a command may take: the limit of `--timeout`, for all of it.
+//! The command's clock, for `--timeout`.
 //!
-//! A server that always has one more page, or one more question, keeps within
-//! the time of every single request. So the whole is timed. The time in which
-//! a person thinks is not the server's, and does not count.
+//! A server that always has one more page, or one more question, stays within
+//! the time limit of every single request. So the whole command is timed. Time
+//! in which a user thinks does not count.
 
 use std::{
     fmt,
@@ -15,8 +15,8 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// The clock of a command, which stands still while somebody on this side is
-/// asked something. Clones are the same.
+/// Measures the time of a command. It is paused while the user or a model is
+/// asked. Clones share state.
 #[derive(Clone)]
 pub(crate) struct CommandClock(Arc<ClockInner>);
 
@@ -28,15 +28,15 @@ struct ClockInner {
 
 #[derive(Default)]
 struct Pauses {
-    /// How many go on.
+    /// The number of active pauses.
     active: usize,
-    /// Since when.
+    /// When the current pause began.
     paused_at: Option<Instant>,
-    /// How long those took that are over.
+    /// The total of finished pauses.
     total: Duration,
 }
 
-/// The clock stands still until this is dropped.
+/// Pauses the clock until dropped.
 pub(crate) struct PauseGuard(CommandClock);
 
 impl Default for CommandClock {
@@ -50,7 +50,7 @@ impl Default for CommandClock {
 }
 
 impl CommandClock {
-    /// Stops the clock, as somebody is asked.
+    /// Pauses the clock while somebody is asked.
     pub(crate) fn pause(&self) -> PauseGuard {
         let mut pauses = self.pauses();
         pauses.active += 1;
@@ -60,7 +60,7 @@ impl CommandClock {
         PauseGuard(self.clone())
     }
 
-    /// How long the command has taken, without pauses.
+    /// Returns the elapsed time without pauses.
     pub(crate) fn elapsed(&self) -> Duration {
         let (pauses, now) = (self.pauses(), Instant::now());
         let current = pauses
@@ -69,8 +69,8 @@ impl CommandClock {
         (now - self.0.started).saturating_sub(pauses.total + current)
     }
 
-    /// Does something until it is done, or until the command has taken so long;
-    /// then there is no result.
+    /// Runs a future until it completes or the elapsed time reaches the limit,
+    /// which returns `None`.
     pub(crate) async fn with_timeout<T>(
         &self,
         limit: Duration,
@@ -85,7 +85,7 @@ impl CommandClock {
 
     async fn wait_elapsed(&self, limit: Duration) {
         loop {
-            // Before the look at the clock, so that no change is missed.
+            // Registered before reading the clock, so no change is missed.
             let changed = self.0.changed.notified();
             let remaining = limit.saturating_sub(self.elapsed());
             if self.pauses().active > 0 {

@@ -1,4 +1,4 @@
-//! The servers that configuration files name, and which of a name is meant.
+//! The configured servers, and which one a name refers to.
 
 use std::{
     collections::HashMap,
@@ -17,25 +17,26 @@ use crate::{
     output::{Output, escape_control, short_path},
 };
 
-/// A server, and where it was found.
+/// A server and where it is configured.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfiguredServer {
     pub(crate) entry: ServerEntry,
-    /// The program whose file it is; none for a file that was named.
+    /// The program the file belongs to; `None` for a file named on the command
+    /// line.
     pub(crate) app: Option<App>,
-    /// Whom that file belongs to; nobody in particular, if it was named.
+    /// The scope of the file; `None` for a file named on the command line.
     pub(crate) scope: Option<ConfigScope>,
     pub(crate) path: PathBuf,
 }
 
 impl ConfiguredServer {
-    /// What to type to mean it.
+    /// Returns the command-line arguments that select it.
     pub(crate) fn to_shell_args(&self) -> String {
         let options = self.options();
         format!("{options}{}", shell_quoted(&self.entry.name))
     }
 
-    /// The options that it takes to find it, and a blank after them.
+    /// Returns the options needed to find it, followed by a space.
     pub(crate) fn options(&self) -> String {
         match self.app {
             Some(_) => String::new(),
@@ -44,55 +45,55 @@ impl ConfiguredServer {
     }
 }
 
-/// All servers that were found, in the order in which they count: the first of
-/// a name is the one that is meant.
+/// All configured servers in order of precedence: the first of a name is the
+/// effective one.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
     pub(crate) entries: Vec<ConfiguredServer>,
-    /// What is wrong with files, or was ignored in them.
+    /// Problems found in the files.
     pub(crate) problems: Vec<(PathBuf, Problem)>,
-    /// The names of servers that are switched off.
+    /// The names of disabled servers.
     pub(crate) disabled: Vec<(PathBuf, String)>,
-    /// The files that were there.
+    /// The files that exist.
     pub(crate) files: Vec<PathBuf>,
-    /// The names that are the user's: also those of servers that are switched
-    /// off, or whose entries are wrong. No project gets these.
+    /// The names that belong to the user, including disabled servers and
+    /// invalid entries. Projects cannot use them.
     user_names: HashMap<String, PathBuf>,
-    /// The user's files of which not all names are known. Any name may be in
-    /// them, so that no project gets one.
+    /// The user's files that could not be read completely. They may contain any
+    /// name, so no project server is used.
     unreadable_files: Vec<PathBuf>,
-    /// What counts in the place of each that was found.
+    /// What each server is shadowed by.
     shadowing: Vec<Option<ShadowedBy>>,
 }
 
-/// What counts in the place of a server.
+/// What takes precedence over a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ShadowedBy {
-    /// A server of this file, or one that is switched off or broken there.
+    /// A server in this file, possibly disabled or invalid.
     File(PathBuf),
-    /// The server that is built in.
+    /// The built-in server.
     BuiltIn,
-    /// Perhaps a server of this file of the user's, which cannot be read.
+    /// Possibly a server in this file of the user, which cannot be read.
     UnreadableFile(PathBuf),
 }
 
 impl ShadowedBy {
-    /// Why it counts, for people.
+    /// Describes the reason.
     pub(crate) fn reason(&self) -> String {
         match self {
-            Self::File(path) => format!("{} has one of this name, which counts", short_path(path)),
-            Self::BuiltIn => "what is built in has this name, and counts".to_owned(),
+            Self::File(path) => format!("{} has a server of the same name", short_path(path)),
+            Self::BuiltIn => "the built-in server has the same name".to_owned(),
             Self::UnreadableFile(path) => {
                 let file = short_path(path);
-                format!("your {file} cannot be read, and may have one of this name")
+                format!("your {file} cannot be read and may have a server of the same name")
             }
         }
     }
 }
 
 impl Servers {
-    /// Looks through the file that was named, or else through all the places
-    /// where programs keep their servers.
+    /// Loads the file named on the command line, or otherwise all known
+    /// configuration files.
     pub(crate) fn load(globals: &Globals) -> Result<Self, Failure> {
         let sources = config_sources();
         let loader = Loader::from_process().with_other_sources(&sources);
@@ -151,35 +152,34 @@ impl Servers {
         self.files.push(path);
     }
 
-    /// The server of this name.
+    /// Returns the server of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&ConfiguredServer> {
         self.effective().find(|found| found.entry.name == name)
     }
 
-    /// Those that count.
+    /// Returns the effective servers.
     pub(crate) fn effective(&self) -> impl Iterator<Item = &ConfiguredServer> {
         let all = self.entries.iter().zip(&self.shadowing);
         all.filter(|(_, shadow)| shadow.is_none())
             .map(|(found, _)| found)
     }
 
-    /// What counts in the place of the server that was found at this place, if
-    /// something does: one of the same name before it. A project's server also
-    /// gives way to what is the user's or built in, and cannot have a name that
-    /// begins with one of those and a dot, since that is how their tools are
-    /// named.
+    /// Returns what shadows the server at this index: an earlier one of the
+    /// same name. A project's server also gives way to the user's and the
+    /// built-in ones, and cannot have a name that begins with one of theirs and
+    /// a dot, because that is how their tools are addressed.
     pub(crate) fn shadowed_by(&self, index: usize) -> Option<ShadowedBy> {
         self.shadowing.get(index).cloned().flatten()
     }
 
-    /// What counts in the place of a server of this name, if it was found and
-    /// does not count.
+    /// Returns what shadows the server of this name, if it is configured but
+    /// not effective.
     pub(crate) fn shadowed_by_name(&self, name: &str) -> Option<ShadowedBy> {
         let index = self.entries.iter().position(|it| it.entry.name == name)?;
         self.shadowed_by(index)
     }
 
-    /// Finds out what counts.
+    /// Computes what shadows each server.
     fn resolve_shadowing(&mut self) {
         let mut first: HashMap<&str, &Path> = HashMap::new();
         let mut shadowing = Vec::with_capacity(self.entries.len());
@@ -195,7 +195,8 @@ impl Servers {
         self.shadowing = shadowing;
     }
 
-    /// Whose this name is, if it is the user's or built in, or may be.
+    /// Returns who owns this name, if it is, or may be, the user's or the
+    /// built-in one.
     pub(crate) fn reserved_by(&self, name: &str) -> Option<ShadowedBy> {
         let dots = name.match_indices('.').map(|(index, _)| index);
         for end in dots.chain([name.len()]) {
@@ -213,15 +214,15 @@ impl Servers {
             .map(ShadowedBy::UnreadableFile)
     }
 
-    /// Whether there are entries that cannot be used as they are written.
+    /// Returns whether there are invalid entries.
     pub(crate) fn has_broken_entries(&self) -> bool {
         let is_broken =
             |problem: &Problem| problem.severity() == Severity::Error && problem.server.is_some();
         self.problems.iter().any(|(_, problem)| is_broken(problem))
     }
 
-    /// Says which files could not be read at all: nothing of what is in them is
-    /// known here. Of all servers, also says which entries cannot be used.
+    /// Warns about files that could not be read. With `include_entries`, also
+    /// about invalid entries.
     pub(crate) fn print_warnings(&self, output: &Output, include_entries: bool) {
         for (path, problem) in &self.problems {
             let is_error = problem.severity() == Severity::Error;
@@ -234,14 +235,14 @@ impl Servers {
 
 fn warning(path: &Path, problem: &Problem) -> String {
     let advice = match problem.kind {
-        ProblemKind::NotOwned(_) => ", or name it with --config",
+        ProblemKind::NotOwned(_) => ", or pass it with --config",
         _ => "",
     };
     let problem = escape_control(&problem.to_string()).into_owned();
     format!("warning: {}: {problem}{advice}", short_path(path))
 }
 
-/// Whether a file is one of a project's, for those who work in this folder.
+/// Returns whether a file belongs to a project, as seen from this directory.
 pub(crate) fn is_project_file(path: &Path, folder: &Path) -> bool {
     let home = std::env::home_dir().unwrap_or_default();
     let sources = well_known(&home, folder, Os::current());
@@ -250,7 +251,7 @@ pub(crate) fn is_project_file(path: &Path, folder: &Path) -> bool {
     sources.iter().any(is_project)
 }
 
-/// The places where programs keep their servers.
+/// Returns the sources of configured servers.
 fn config_sources() -> Vec<ConfigSource> {
     let (Some(home), Ok(cwd)) = (std::env::home_dir(), std::env::current_dir()) else {
         return Vec::new();

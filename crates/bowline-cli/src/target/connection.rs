@@ -1,4 +1,4 @@
-//! Going there, and coming back in good order.
+//! Connecting to servers and disconnecting cleanly.
 
 use std::time::Duration;
 
@@ -13,9 +13,8 @@ use crate::{
     sign_in, signals, traffic,
 };
 
-/// Connects to a server, does something with it, and lets it go, whatever
-/// happens: also when the user presses Ctrl-C or the time of the command is
-/// over, which cancels what is under way first.
+/// Connects to a server, runs `work` with it, and disconnects in every case:
+/// also on Ctrl-C or timeout, which first cancel calls in flight.
 pub(crate) async fn with_client<T>(
     cx: &Context,
     target: &Target,
@@ -27,7 +26,7 @@ pub(crate) async fn with_client<T>(
             .await;
         let result = result
             .unwrap_or_else(|timeout_failure| Err(timeout_failure.with_prefix(target.name())));
-        // Which part of it had how much time left is of no interest.
+        // Reports the command's limit, not what was left of it for one part.
         result.map_err(|failure| match (cx.timeout(), failure.kind) {
             (Some(limit), FailureKind::Timeout) => Failure {
                 message: timed_out(limit).with_prefix(target.name()).message,
@@ -39,8 +38,8 @@ pub(crate) async fn with_client<T>(
     .await
 }
 
-/// The same, for what goes on until the user has had enough: only the opening
-/// is timed.
+/// Like `with_client`, for commands that run until the user stops them: only
+/// opening is timed.
 pub(crate) async fn with_long_lived_client<T>(
     cx: &Context,
     target: &Target,
@@ -64,13 +63,14 @@ async fn run_connected<T>(
     });
     let client = opened.await?;
     let result = interruptible(work(&client)).await;
-    // Its end is waited for when the result was shown.
+    // Its exit is waited for after the result is printed.
     client.stop().await;
     result
 }
 
-/// Connects to a server, and waits until it is there. If it wants to know who
-/// is asking, and the person is there to say so, they are asked to sign in.
+/// Connects to a server and waits until the session is open. If the server
+/// requires authorization and the command is interactive, asks the user to sign
+/// in.
 async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let mut failure = match dial(cx, target).await {
         Ok(client) => return Ok(client),
@@ -78,14 +78,14 @@ async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
     };
     if failure.kind == FailureKind::Unreachable {
         let shell_args = target.to_shell_args();
-        return Err(failure.hint(format!("`bowline doctor {shell_args}` finds out why")));
+        return Err(failure.hint(format!("run `bowline doctor {shell_args}` to find out why")));
     }
     if failure.kind != FailureKind::Authorization || !sign_in::can_sign_in(cx, target) {
         return Err(failure);
     }
     if cx.responder.terminal().is_none() {
         let hint = format!(
-            "`bowline auth login {}` signs you in",
+            "sign in with `bowline auth login {}`",
             target.to_shell_args()
         );
         failure.hints.insert(0, hint);
@@ -96,8 +96,8 @@ async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
     dial(cx, target).await
 }
 
-/// Does the work. If it takes more than the person has allowed so far, they are
-/// asked, and it is done again: what was refused has had no effect.
+/// Runs `work`. If it needs scopes that the user has not granted, asks for them
+/// and runs it again: a refused request has had no effect.
 async fn retry_with_scopes<T>(
     cx: &Context,
     target: &Target,
@@ -114,7 +114,7 @@ async fn retry_with_scopes<T>(
     }
     if cx.responder.terminal().is_none() {
         let name = target.name();
-        let why = format!("{name}: this takes more than you have allowed: {missing_scopes}");
+        let why = format!("{name}: this requires additional scopes: {missing_scopes}");
         let hint = sign_in::scope_hint(&target.to_shell_args(), &missing_scopes);
         return Err(Failure::new(failure.kind, escape_control(&why)).hint(hint));
     }
@@ -136,7 +136,7 @@ async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {
     }
 }
 
-/// The settings of a client for this server.
+/// Returns a client builder for this server.
 pub(crate) fn client_builder(cx: &Context, target: &Target) -> ClientBuilder {
     let mut builder = Client::builder().client_info("bowline", env!("CARGO_PKG_VERSION"));
     if let Some(entry) = target.entry() {
@@ -155,7 +155,7 @@ pub(crate) fn client_builder(cx: &Context, target: &Target) -> ClientBuilder {
     interaction::declare_capabilities(builder, cx)
 }
 
-/// Everything within this time, but for people: they may think.
+/// Applies the limit to everything except waiting for people.
 fn timeouts_for(timeout: Duration) -> Timeouts {
     let standard = Timeouts::standard();
     Timeouts {
@@ -168,14 +168,14 @@ fn timeouts_for(timeout: Duration) -> Timeouts {
     }
 }
 
-/// It took longer than the command may.
+/// Returns the failure for an expired command timeout.
 pub(crate) fn timed_out(limit: Duration) -> Failure {
-    let message = format!("it was not done within {limit:?}");
-    Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
+    let message = format!("timed out after {limit:?}");
+    Failure::new(FailureKind::Timeout, message).hint("raise the limit with --timeout SECONDS")
 }
 
-/// Does something until it is done, the user presses Ctrl-C, or the time of the
-/// command is over.
+/// Runs a future until it completes, the user presses Ctrl-C, or the command's
+/// timeout expires.
 pub(crate) async fn with_limits<T>(
     cx: &Context,
     work: impl Future<Output = Result<T, Failure>>,
@@ -187,8 +187,8 @@ pub(crate) async fn with_limits<T>(
     .await
 }
 
-/// Does something until it is done, the user presses Ctrl-C, or the command is
-/// told to end.
+/// Runs a future until it completes, the user presses Ctrl-C, or the process is
+/// terminated.
 pub(crate) async fn interruptible<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {

@@ -1,8 +1,8 @@
-//! Which server is meant, and how it is reached.
+//! The target server of a command, and how to reach it.
 //!
-//! `words` takes apart what was typed, `found` looks through the configuration
-//! files, `trust` says whether what a project brings may be used, `connection`
-//! goes there, within the time that `patience` has.
+//! `words` parses the command line, `configured` reads the configuration files,
+//! `trust` decides whether project servers may be used, and `connection`
+//! connects, within the time limit kept by `clock`.
 
 mod clock;
 mod configured;
@@ -33,25 +33,25 @@ use crate::{
     sign_in,
 };
 
-/// The name of the server that is built in.
+/// The name of the built-in server.
 pub(crate) const DEMO: &str = "demo";
 
-/// A server, as it was named.
+/// A server selected on the command line.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// The one that is built in.
+    /// The built-in server.
     Demo,
-    /// One of a configuration file.
+    /// A configured server.
     Configured(Box<ConfiguredServer>),
-    /// One behind an address.
+    /// A server at a URL.
     Url(String),
-    /// One that a command starts.
+    /// A server started by a command.
     Command(Vec<String>),
 }
 
 impl Target {
-    /// What to call it: an address without its query, in which people put keys,
-    /// and a program without its folder.
+    /// Returns its display name: a URL without the query, which may hold keys,
+    /// or a program without its directory.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Demo => DEMO,
@@ -65,7 +65,7 @@ impl Target {
         }
     }
 
-    /// What to type to mean it.
+    /// Returns the command-line arguments that select it.
     pub(crate) fn to_shell_args(&self) -> String {
         match self {
             Self::Command(words) => {
@@ -77,7 +77,7 @@ impl Target {
         }
     }
 
-    /// The options that it takes to find it, and a blank after them.
+    /// Returns the options needed to find it, followed by a space.
     pub(crate) fn options(&self) -> String {
         match self {
             Self::Configured(found) => found.options(),
@@ -85,7 +85,7 @@ impl Target {
         }
     }
 
-    /// What its configuration says, where it has one.
+    /// Returns its configuration entry, if it has one.
     pub(crate) fn entry(&self) -> Option<&ServerEntry> {
         match self {
             Self::Configured(found) => Some(&found.entry),
@@ -93,7 +93,7 @@ impl Target {
         }
     }
 
-    /// What its configuration says of a server that runs elsewhere.
+    /// Returns its entry if that is a remote server.
     fn remote(&self) -> Option<&RemoteServer> {
         match &self.entry()?.endpoint {
             Endpoint::Remote(server) => Some(server),
@@ -101,7 +101,7 @@ impl Target {
         }
     }
 
-    /// Where it is, if it is reached over HTTP.
+    /// Returns its URL, if it is reached over HTTP.
     pub(crate) fn url(&self) -> Option<&str> {
         match self {
             Self::Url(url) => Some(url),
@@ -109,13 +109,14 @@ impl Target {
         }
     }
 
-    /// Whether what is sent to it was said by hand, so that nobody need sign in.
+    /// Returns whether credentials were given explicitly, so no sign-in is
+    /// needed.
     pub(crate) fn has_credentials(&self, globals: &Globals) -> bool {
         let credentials = self.remote().and_then(|server| server.credentials.as_ref());
         credentials.is_some() || self.has_token(globals)
     }
 
-    /// Whether a header says who asks.
+    /// Returns whether an `Authorization` header is set.
     fn has_token(&self, globals: &Globals) -> bool {
         let is_token = |name: &str| name.trim().eq_ignore_ascii_case("authorization");
         let mut lines = globals.header.iter();
@@ -126,25 +127,26 @@ impl Target {
         servers.any(|server| server.headers.keys().any(|name| is_token(name)))
     }
 
-    /// The way to it, without anything that watches the way, if it may be used.
+    /// Returns the transport, without observers, if the server is trusted.
     pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         trust::check_trusted(globals, self)?;
         self.check_headers(globals)?;
         self.build_transport(globals)
     }
 
-    /// Headers go to addresses. For what has none they would be dropped.
+    /// Checks that headers can be sent. Without HTTP they would be dropped
+    /// silently.
     pub(crate) fn check_headers(&self, globals: &Globals) -> Result<(), Failure> {
         if globals.header.is_empty() || self.url().is_some() {
             return Ok(());
         }
         let name = self.name();
-        let why = format!("--header: {name} is not reached over HTTP, and gets no headers");
+        let why = format!("--header: {name} is not an HTTP server and cannot receive headers");
         Err(Failure::usage(escape_control(&why))
-            .hint("a command gets variables, by `env` in its entry"))
+            .hint("pass environment variables to commands with `env` in the entry"))
     }
 
-    /// The way to it, to be described.
+    /// Builds the transport without checking trust, to describe it.
     pub(crate) fn build_transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         match self {
             Self::Demo => demo::transport(),
@@ -159,13 +161,13 @@ impl Target {
             Self::Command(words) => {
                 let (command, args) = words
                     .split_first()
-                    .ok_or_else(|| Failure::usage("a command is expected after `--`"))?;
+                    .ok_or_else(|| Failure::usage("expected a command after `--`"))?;
                 Ok(Box::new(user_command(command, args)))
             }
         }
     }
 
-    /// The same way, with the credentials that are known, unless it has some.
+    /// Adds known credentials to the transport, unless it has some.
     fn authorize(&self, mut http: Http, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         if globals.allow_plain_http {
             http = http.allow_plain_http();
@@ -181,14 +183,14 @@ impl Target {
     }
 }
 
-/// A server that a person starts by hand. It gets what it would get from their
-/// shell, all variables included; a configured one gets what its entry says.
+/// Builds the process for a command typed by the user. It inherits the whole
+/// environment, as from a shell; a configured server gets what its entry says.
 pub(crate) fn user_command(command: &str, args: &[String]) -> ChildProcess {
     ChildProcess::new(command).args(args).inherit_env()
 }
 
-/// The way to a configured address. A header that was typed goes before one of
-/// the same name in the entry.
+/// Builds the transport for a configured URL. Headers from the command line
+/// override those of the entry.
 fn http_transport(found: &ConfiguredServer, globals: &Globals) -> Result<Http, Failure> {
     let headers = &globals.header;
     let mut entry = found.entry.clone();
@@ -204,7 +206,7 @@ fn http_transport(found: &ConfiguredServer, globals: &Globals) -> Result<Http, F
     let to_failure = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
     match entry.http() {
         Ok(Some(http)) => with_headers(http, headers),
-        Ok(None) => Err(to_failure(&"it has neither a command nor a URL")),
+        Ok(None) => Err(to_failure(&"the entry has neither a command nor a URL")),
         Err(problem @ HttpConfigError::CredentialsOverPlainHttp) => {
             Err(to_failure(&problem).hint(PLAIN_HTTP_HINT))
         }
@@ -212,7 +214,7 @@ fn http_transport(found: &ConfiguredServer, globals: &Globals) -> Result<Http, F
     }
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub(crate) fn shell_quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -221,7 +223,7 @@ pub(crate) fn shell_quoted(word: &str) -> String {
     }
 }
 
-/// The same way, with headers that were typed.
+/// Adds the headers from the command line.
 fn with_headers(mut http: Http, headers: &[String]) -> Result<Http, Failure> {
     for header in headers {
         let (name, value) = split_header(header)?;
@@ -235,7 +237,7 @@ fn with_headers(mut http: Http, headers: &[String]) -> Result<Http, Failure> {
 fn split_header(header: &str) -> Result<(&str, &str), Failure> {
     let (name, value) = header.split_once(':').ok_or_else(|| {
         Failure::usage(format!("--header {header}: a colon is missing"))
-            .hint("write it as --header 'Name: value'")
+            .hint("write --header 'Name: value'")
     })?;
     Ok((name.trim(), value.trim()))
 }

@@ -1,4 +1,4 @@
-//! Taking apart what was typed: a server, and perhaps something of it.
+//! Parsing the server, and an item of it, from the command line.
 
 use bowline::config::Severity;
 use clap::Args;
@@ -10,19 +10,19 @@ use crate::{
     output::{escape_control, short_path},
 };
 
-/// A server.
+/// Selects a server.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServerArgs {
     /// The server: a configured name, a URL, or `demo`
     #[arg(value_name = "SERVER", required_unless_present = "command")]
     pub(crate) server: Option<String>,
-    /// A command that starts the server
+    /// Command that starts the server
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
 impl ServerArgs {
-    /// The server that is meant.
+    /// Returns the selected server.
     pub(crate) fn target(self, cx: &Context) -> Result<Target, Failure> {
         let words = self.server.into_iter().collect();
         let words = TargetWords {
@@ -34,7 +34,7 @@ impl ServerArgs {
 }
 
 impl Target {
-    /// The servers of these names.
+    /// Resolves several names.
     pub(crate) fn resolve_all(names: &[String], cx: &Context) -> Result<Vec<Self>, Failure> {
         let resolve = |name: &String| {
             let server = ServerArgs {
@@ -47,30 +47,31 @@ impl Target {
     }
 }
 
-/// A server, and words about something of it: `server.tool`, `server tool`,
-/// `https://… tool`, or `tool -- command`.
+/// A server and an item of it: `server.tool`, `server tool`, `https://… tool`,
+/// or `tool -- command`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TargetWords {
-    /// The server and what of it is meant, such as `server.tool`, then the rest
+    /// The server and the item, such as `server.tool`, followed by its
+    /// arguments
     #[arg(value_name = "SERVER[.NAME]")]
     pub(crate) words: Vec<String>,
-    /// A command that starts the server
+    /// Command that starts the server
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
-/// What was typed, taken apart.
+/// The parsed words.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedWords {
     pub(crate) target: Target,
-    /// What of the server is meant: a tool, a prompt, a URI.
+    /// The item: a tool, a prompt, a URI.
     pub(crate) name: Option<String>,
-    /// Everything after that.
+    /// The remaining words.
     pub(crate) rest: Vec<String>,
 }
 
 impl TargetWords {
-    /// Finds out which server is meant, and what of it.
+    /// Resolves the server and the item.
     pub(crate) fn resolve(self, cx: &Context) -> Result<ResolvedWords, Failure> {
         let mut words = self.words.into_iter();
         if !self.command.is_empty() {
@@ -81,7 +82,7 @@ impl TargetWords {
             });
         }
         let Some(first) = words.next() else {
-            return Err(Failure::usage("which server?")
+            return Err(Failure::usage("no server given")
                 .hint("name one, give a URL, or put a command after `--`")
                 .hint("`demo` is built in; `bowline servers` lists the others"));
         };
@@ -103,7 +104,7 @@ fn is_url(word: &str) -> bool {
     word.starts_with("http://") || word.starts_with("https://")
 }
 
-/// A server by its name, or by `name.something`.
+/// Resolves `name` or `name.item`.
 fn resolve_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure> {
     let (head, tail) = match word.split_once('.') {
         Some((head, tail)) => (head, non_empty(tail)),
@@ -111,7 +112,7 @@ fn resolve_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Fa
     };
     let servers = Servers::load(&cx.globals)?;
     servers.print_warnings(&cx.output, false);
-    // A name may have dots in it: the longest that fits is meant.
+    // Names may contain dots: the longest match wins.
     let mut candidates: Vec<_> = servers
         .effective()
         .filter_map(|found| {
@@ -129,7 +130,7 @@ fn resolve_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Fa
     }
     let failure = unknown_server(head, &servers);
     Err(match tail {
-        Some(_) => failure.hint("an address begins with http:// or https://"),
+        Some(_) => failure.hint("a URL begins with http:// or https://"),
         None => failure,
     })
 }
@@ -139,10 +140,10 @@ fn non_empty(name: &str) -> Option<String> {
 }
 
 fn unknown_server(name: &str, servers: &Servers) -> Failure {
-    let failure = Failure::usage(format!("no server `{name}`"));
+    let failure = Failure::usage(format!("unknown server `{name}`"));
     let disabled = servers.disabled.iter().find(|(_, off)| off == name);
     if let Some((path, _)) = disabled {
-        return failure.hint(format!("it is switched off in {}", path.display()));
+        return failure.hint(format!("it is disabled in {}", path.display()));
     }
     let broken = servers
         .problems
@@ -159,13 +160,13 @@ fn unknown_server(name: &str, servers: &Servers) -> Failure {
     }
     if let Some(shadowing) = servers.shadowed_by_name(name) {
         let why = format!(
-            "`{name}` comes with a project, and is not used: {}",
+            "project server `{name}` is not used: {}",
             shadowing.reason()
         );
         let failure = Failure::usage(escape_control(&why));
         return match shadowing {
             ShadowedBy::UnreadableFile(path) => {
-                failure.hint(format!("correct {} first", short_path(&path)))
+                failure.hint(format!("fix {} first", short_path(&path)))
             }
             _ => failure,
         };
@@ -175,5 +176,5 @@ fn unknown_server(name: &str, servers: &Servers) -> Failure {
         Some(similar) => failure.hint(format!("did you mean `{similar}`?")),
         None => failure,
     };
-    failure.hint("`bowline servers` lists those that are known; `bowline config add` adds one")
+    failure.hint("list servers with `bowline servers`, or add one with `bowline config add`")
 }

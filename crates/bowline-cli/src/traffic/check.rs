@@ -1,4 +1,4 @@
-//! Making recorded requests again, and comparing what comes of them.
+//! Repeating recorded requests and comparing the results.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -17,47 +17,47 @@ use super::{
 };
 use crate::{failure::Failure, shutdown::Shutdown};
 
-/// How to check.
+/// Options for the comparison.
 pub(crate) struct CheckOptions {
-    /// Whether to repeat what may have effects.
+    /// Whether to repeat requests that may have side effects.
     pub(crate) all: bool,
-    /// The places that may differ.
+    /// The paths that may differ.
     pub(crate) ignore: Vec<String>,
-    /// How long one answer may take.
+    /// Time limit of one response.
     pub(crate) timeout: Duration,
-    /// The revision that the recording is in.
+    /// The revision of the recording.
     pub(crate) revision: Option<Revision>,
-    /// What has to end before the command does.
+    /// Tracks what must end before the command does.
     pub(crate) shutdown: Shutdown,
 }
 
-/// What became of a request.
+/// The result for one request.
 #[derive(Debug)]
 pub(crate) struct CheckedRequest {
-    /// What it is about: `tools/call echo`.
+    /// A short label: `tools/call echo`.
     pub(crate) label: String,
     pub(crate) verdict: Verdict,
 }
 
-/// How an answer compares with the recorded one.
+/// How a response compares with the recorded one.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Same,
     Different(Vec<Difference>),
-    /// It was not made again, for this reason.
+    /// It was not repeated, for this reason.
     Skipped(&'static str),
 }
 
-/// What was found.
+/// The results.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) checked: Vec<CheckedRequest>,
-    /// What differs and does not count.
+    /// Differences that do not count.
     pub(crate) notes: Vec<String>,
 }
 
 impl Findings {
-    /// How many are the same, different, skipped.
+    /// Returns how many are equal, different, skipped.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         let mut counts = (0, 0, 0);
         for checked in &self.checked {
@@ -71,8 +71,8 @@ impl Findings {
     }
 }
 
-/// Makes the requests of a recording again, in their order. `tell` hears of
-/// each as soon as it is known.
+/// Repeats the requests of a recording in order. Calls `on_checked` with each
+/// result as soon as it is known.
 pub(super) async fn check(
     exchanges: &[Exchange],
     transport: Box<dyn Transport>,
@@ -100,8 +100,8 @@ struct Checker<'a> {
     options: &'a CheckOptions,
     /// Whether the session is open.
     is_open: bool,
-    /// Whether each tool may be called again, as the server says; none until it
-    /// was asked.
+    /// Whether each tool may be called again, according to the server; `None`
+    /// until it was asked.
     harmless_tools: Option<HashMap<String, bool>>,
     notes: Vec<String>,
 }
@@ -129,8 +129,8 @@ impl Checker<'_> {
         let request = &exchange.request;
         let Some(recorded) = &exchange.response else {
             return Ok(Verdict::Skipped(match exchange.is_subscription() {
-                true => "streams of changes are not compared",
-                false => "no answer was recorded",
+                true => "subscription streams are not compared",
+                false => "no response was recorded",
             }));
         };
         if let Some(why) = self.reason_to_skip(request).await? {
@@ -170,14 +170,14 @@ impl Checker<'_> {
 
     async fn reason_to_skip(&mut self, request: &Request) -> Result<Option<&'static str>, Failure> {
         if is_opening(&request.method) && self.is_open {
-            return Ok(Some("the session is open already"));
+            return Ok(Some("the session is already open"));
         }
         if self.options.all {
             return Ok(None);
         }
         if request.method != method::TOOLS_CALL {
             let harmless = is_harmless(&request.method);
-            return Ok((!harmless).then_some("it may have effects; --all makes it again"));
+            return Ok((!harmless).then_some("it may have side effects; use --all to repeat it"));
         }
         if self.harmless_tools.is_none() {
             self.harmless_tools = Some(self.list_harmless_tools(request).await?);
@@ -189,13 +189,13 @@ impl Checker<'_> {
             .and_then(|tools| tools.get(name));
         Ok(match tools {
             Some(true) => None,
-            Some(false) => Some("not marked read-only or idempotent; --all calls it again"),
-            None => Some("the server does not list this tool; --all calls it again"),
+            Some(false) => Some("not marked read-only or idempotent; use --all to repeat it"),
+            None => Some("the server does not list this tool; use --all to repeat it"),
         })
     }
 
-    /// Asks the server which tools may be called again. It is the live server
-    /// that counts: it is what would be changed.
+    /// Lists which tools may be called again. The live server decides: it is
+    /// the one that would be changed.
     async fn list_harmless_tools(
         &mut self,
         template: &Request,
@@ -235,7 +235,7 @@ fn is_opening(method: &str) -> bool {
     matches!(method, method::INITIALIZE | method::DISCOVER)
 }
 
-/// Whether a request of this method changes nothing that matters.
+/// Returns whether requests of this method have no side effects that matter.
 fn is_harmless(method: &str) -> bool {
     matches!(
         method,
@@ -257,7 +257,7 @@ fn is_harmless(method: &str) -> bool {
     )
 }
 
-/// How two answers differ, apart from what differs by nature.
+/// Returns how two responses differ, ignoring values that always differ.
 fn compare(
     recorded: &ResponseBody,
     actual: &ResponseBody,
@@ -287,7 +287,7 @@ fn compare(
     }
 }
 
-/// A result without what is new each time.
+/// Removes values that differ every time.
 fn without_volatile(mut result: Value) -> Value {
     if let Value::Object(members) = &mut result {
         members.remove("_meta");
@@ -308,7 +308,7 @@ fn note_version(recorded: &Value, actual: &Value, notes: &mut Vec<String>) {
         server.get("version")?.as_str().map(str::to_owned)
     };
     if let (Some(recorded), Some(actual)) = (version(recorded), version(actual)) {
-        let note = format!("the server's version was {recorded}, is {actual}");
+        let note = format!("the server's version was {recorded}, now is {actual}");
         if recorded != actual && !notes.contains(&note) {
             notes.push(note);
         }

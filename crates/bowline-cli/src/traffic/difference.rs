@@ -1,19 +1,19 @@
-//! What differs between two JSON values, and where.
+//! Differences between two JSON values.
 
 use serde_json::{Map, Value};
 
-/// A place at which two values differ.
+/// A difference between two values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
-    /// Where, such as `content[0].text` or `tools[echo].title`.
+    /// The path, such as `content[0].text` or `tools[echo].title`.
     pub(crate) path: String,
-    /// What was there; none where nothing was.
+    /// The recorded value; `None` if it was absent.
     pub(crate) recorded: Option<Value>,
-    /// What is there now.
+    /// The actual value.
     pub(crate) actual: Option<Value>,
 }
 
-/// All places at which two values differ.
+/// Returns all differences between two values.
 pub(crate) fn differences(recorded: &Value, actual: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", Some(recorded), Some(actual), &mut found);
@@ -68,8 +68,8 @@ fn compare_arrays(path: &str, recorded: &[Value], actual: &[Value], found: &mut 
         }
         return;
     };
-    // Lists of named things are compared by name, so that one that was added
-    // does not make all that follow differ.
+    // Lists of named items are compared by name, so an added item does not make
+    // all later ones differ.
     let position = |names: &[&str], name: &str| names.iter().position(|other| *other == name);
     let added = actual_names
         .iter()
@@ -96,7 +96,7 @@ fn compare_arrays(path: &str, recorded: &[Value], actual: &[Value], found: &mut 
     }
 }
 
-/// The names of things in a list, if all have one of their own.
+/// Returns the names of the items in a list, if all have unique ones.
 fn item_names(items: &[Value]) -> Option<Vec<&str>> {
     let key = ["name", "uri", "uriTemplate"]
         .into_iter()
@@ -118,8 +118,8 @@ fn member_path(path: &str, key: &str) -> String {
     }
 }
 
-/// Whether a pattern covers a path: the same, or something above it. `*` stands
-/// for any one key or place in a list.
+/// Returns whether a pattern covers a path or one of its parents. `*` matches
+/// any one key or index.
 pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (path_segments(pattern), path_segments(path));
     pattern.len() <= path.len()

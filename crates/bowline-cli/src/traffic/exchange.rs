@@ -1,4 +1,4 @@
-//! A recording, sorted into requests and what came of them.
+//! A recording, grouped into requests and their responses.
 
 use std::collections::HashMap;
 
@@ -13,37 +13,37 @@ use super::{
     recording::Recording,
 };
 
-/// A request of the client's, and all that the server said because of it.
+/// A client's request, and everything the server sent because of it.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     pub(super) request: Request,
-    /// What came before the answer.
+    /// Messages before the response.
     pub(super) before: Vec<ServerMessage>,
-    /// None where the recording, or the connection, ended first.
+    /// `None` if the recording or the connection ended first.
     pub(super) response: Option<ResponseBody>,
-    /// What came after it, before anything else was asked.
+    /// Messages after it, before the next request.
     pub(super) after: Vec<ServerMessage>,
 }
 
-/// Something that the server said besides answers.
+/// A server message other than a response.
 #[derive(Clone, Debug)]
 pub(super) enum ServerMessage {
     Notification(Box<RawValue>),
     Request {
         request: Request,
-        /// What the client said to it.
+        /// The client's response to it.
         body: Option<ResponseBody>,
     },
 }
 
 impl Exchange {
-    /// Whether it stays open for as long as the client likes.
+    /// Returns whether it stays open until the client ends it.
     pub(super) fn is_subscription(&self) -> bool {
         self.request.method == method::SUBSCRIPTIONS_LISTEN
     }
 }
 
-/// Sorts a recording. The exchanges stand in the order of their requests.
+/// Groups a recording into exchanges, in the order of their requests.
 pub(super) fn group_exchanges(recording: &Recording) -> Vec<Exchange> {
     let mut sorter = ExchangeBuilder::default();
     for recorded in &recording.messages {
@@ -61,15 +61,15 @@ pub(super) fn group_exchanges(recording: &Recording) -> Vec<Exchange> {
 #[derive(Default)]
 struct ExchangeBuilder {
     exchanges: Vec<Exchange>,
-    /// The exchanges that wait for an answer, in the order of their requests.
+    /// The exchanges without a response, in the order of their requests.
     open: Vec<(u32, usize)>,
     /// The one that was answered last, by link.
     last_done: HashMap<u32, usize>,
-    /// The server's own requests: where they stand.
+    /// The positions of the server's own requests.
     questions: HashMap<(u32, RequestId), StepPosition>,
 }
 
-/// Where a step stands.
+/// The position of a step.
 #[derive(Clone, Copy)]
 struct StepPosition {
     exchange: usize,
@@ -136,9 +136,8 @@ impl ExchangeBuilder {
         }
     }
 
-    /// Where something belongs that the server said: to the request that it
-    /// names, or to the latest one under way, or behind the one that was
-    /// answered last.
+    /// Returns where a server message belongs: to the request it names, to the
+    /// latest one in flight, or after the one answered last.
     fn locate(&self, link: u32, params: &Value) -> Option<(usize, bool)> {
         let open = || {
             let of_link = self

@@ -1,4 +1,4 @@
-//! What a server tells unasked, and what becomes of the connection: a line each.
+//! Printing notifications and connection changes, one line each.
 
 use std::time::{Duration, Instant};
 
@@ -17,21 +17,21 @@ use crate::{
     output::{Paint, Style, escape_control},
 };
 
-/// When to stop following, and what to show.
+/// When to stop, and what to show.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FollowOptions {
-    /// After so many pieces of news.
+    /// Maximum number of events.
     pub(crate) count: Option<u64>,
-    /// After this long.
+    /// Maximum time.
     pub(crate) duration: Option<Duration>,
-    /// Whether to read what was updated, and show that, too.
+    /// Whether to read updated resources and print them.
     pub(crate) read: bool,
     /// Whether only log messages count.
     pub(crate) only_logs: bool,
 }
 
-/// Prints news until there were enough of them, or the time is up. To be called
-/// before what brings them: `notifications` holds what comes meanwhile.
+/// Prints events until the count or the time is reached. `notifications` must
+/// be created before subscribing: it buffers what arrives in the meantime.
 pub(crate) async fn follow(
     cx: &Context,
     client: &Client,
@@ -54,7 +54,7 @@ pub(crate) async fn follow(
         let notification = tokio::select! {
             biased;
             () = timed_out => return Ok(()),
-            // What the server said before it fell is told before its fall.
+            // Notifications sent before the connection was lost come first.
             notification = notifications.next() => notification,
             Ok(()) = health.changed() => {
                 let health = health.borrow_and_update().clone();
@@ -84,10 +84,10 @@ pub(crate) async fn follow(
 }
 
 fn connection_lost(cause: Option<&ConnectionError>) -> Failure {
-    let why = cause.map_or_else(|| "it was stopped".to_owned(), ToString::to_string);
+    let why = cause.map_or_else(|| "the client was stopped".to_owned(), ToString::to_string);
     Failure::new(
         FailureKind::Unreachable,
-        format!("the connection is over: {why}"),
+        format!("the connection was closed: {why}"),
     )
 }
 
@@ -99,7 +99,7 @@ fn print(cx: &Context, item: &FeedItem) -> Result<(), Failure> {
     })
 }
 
-/// Reads what was updated.
+/// Reads an updated resource.
 async fn read_content(client: &Client, uri: &str) -> FeedItem {
     match client.resources().read(uri).await {
         Ok(read) => {
@@ -123,15 +123,15 @@ async fn read_content(client: &Client, uri: &str) -> FeedItem {
     }
 }
 
-/// A piece of news.
+/// An event.
 #[derive(Debug)]
 struct FeedItem {
-    /// What it is, in a word.
+    /// Its name.
     event: &'static str,
     style: Style,
-    /// For people; it may have several lines.
+    /// As text; may have several lines.
     text: String,
-    /// For programs: keys, and values as JSON.
+    /// As JSON: keys and encoded values.
     fields: Vec<(&'static str, String)>,
 }
 
@@ -146,7 +146,7 @@ impl FeedItem {
     }
 
     fn with_field(mut self, key: &'static str, value: impl Serialize) -> Self {
-        // All that is told of can be written as JSON.
+        // All of these values can be encoded.
         let value = serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned());
         self.fields.push((key, value));
         self
@@ -176,18 +176,18 @@ impl FeedItem {
             }
             Notification::Resubscribed { uris } => {
                 let uris: Vec<&str> = uris.iter().map(AsRef::as_ref).collect();
-                let text = format!("{}: changes may have been missed", uris.join(", "));
+                let text = format!("{}: updates may have been missed", uris.join(", "));
                 Self::new("resumed", Style::Warning, text).with_field("uris", uris)
             }
             Notification::SubscriptionLost { uri } => {
-                let text = format!("{uri}: the server does not tell of changes any more");
+                let text = format!("{uri}: the subscription was lost");
                 Self::new("lost", Style::Error, text).with_field("uri", uri)
             }
             Notification::Lost(count) => {
-                let text = format!("{count} notifications came too fast");
+                let text = format!("{count} notifications were dropped: they arrived too fast");
                 Self::new("missed", Style::Warning, text).with_field("count", count)
             }
-            // What a later version of the library tells.
+            // Added in a later version of the library.
             other => Self::new("told", Style::Bold, format!("{other:?}")),
         };
         match notification.method() {
@@ -204,7 +204,7 @@ impl FeedItem {
         let time = paint.dim(now.time_of_day());
         let event = paint.text(self.style, format!("{:<8}", self.event));
         let text = escape_control(self.text.trim_end());
-        // What follows the first line stands below its beginning.
+        // Further lines are indented below the first.
         let text = text.replace('\n', &format!("\n{:22}", ""));
         format!("{time} {event} {text}")
     }
@@ -212,7 +212,7 @@ impl FeedItem {
     fn json(&self, now: UtcTime) -> String {
         let mut line = format!(r#"{{"time":"{}","event":"{}""#, now.rfc3339(), self.event,);
         for (key, value) in &self.fields {
-            // A line is one document: line ends in valid JSON are blanks.
+            // One document per line: newlines in valid JSON are whitespace.
             let value = value.replace(['\n', '\r'], " ");
             line.push_str(&format!(r#","{key}":{value}"#));
         }
@@ -242,7 +242,7 @@ fn log_text(log: &LoggingMessageParams) -> String {
     }
 }
 
-/// What was last known of the connection.
+/// The last known state of the connection.
 struct ConnectionFeed {
     sessions: u64,
     failures: u32,
@@ -258,13 +258,13 @@ impl ConnectionFeed {
         }
     }
 
-    /// What there is to tell of a change.
+    /// Returns the events for a change of health.
     fn health_changed(&mut self, health: &Health) -> Vec<FeedItem> {
         let mut items = Vec::new();
         let ready = health.state == ConnectionState::Ready;
         let why = || {
             let cause = health.last_disconnect.as_ref();
-            cause.map_or_else(|| "the connection is down".to_owned(), ToString::to_string)
+            cause.map_or_else(|| "the connection was lost".to_owned(), ToString::to_string)
         };
         let reconnected = health.sessions > self.sessions;
         if self.down_since.is_none() && (!ready || reconnected) {
@@ -323,7 +323,7 @@ mod tests {
         );
         check(
             &Notification::Lost(3),
-            "missed   3 notifications came too fast",
+            "missed   3 notifications were dropped: they arrived too fast",
             &json!({"event": "missed", "count": 3}),
         );
     }
@@ -352,7 +352,7 @@ mod tests {
         health.sessions = 2;
         health.consecutive_failures = 0;
         check(&health, &["back"]);
-        // So quick that nobody saw it fall.
+        // So fast that the loss was not seen.
         health.sessions = 3;
         check(&health, &["fell", "back"]);
     }

@@ -1,4 +1,4 @@
-//! Speaking with a live server as a recording did: message by message.
+//! Sending recorded requests to a live server, message by message.
 
 use std::{
     future::poll_fn,
@@ -22,12 +22,12 @@ use crate::{
     shutdown::Shutdown,
 };
 
-/// A link to a live server, on which one request is under way at a time.
+/// A link to a live server, with one request in flight at a time.
 pub(super) struct LiveLink {
     link: Box<dyn Link>,
     last_id: u64,
     timeout: Duration,
-    /// The state that the server gave us last, to be given back.
+    /// The last request state from the server, to be sent back.
     request_state: Option<Value>,
 }
 
@@ -52,8 +52,8 @@ impl LiveLink {
         })
     }
 
-    /// Makes a request as it was made before, and answers what the server asks
-    /// meanwhile as it was answered before.
+    /// Repeats a recorded request, and answers the server's questions as
+    /// recorded.
     pub(super) async fn request(
         &mut self,
         request: &Request,
@@ -79,7 +79,7 @@ impl LiveLink {
         loop {
             let remaining = deadline.saturating_duration_since(Instant::now());
             let event = poll_fn(|cx| {
-                // What is still queued moves on meanwhile.
+                // Queued frames are flushed in the meantime.
                 let _ = self.link.poll_flush(cx);
                 self.link.poll_event(cx)
             });
@@ -104,13 +104,13 @@ impl LiveLink {
         }
     }
 
-    /// Tells the server something.
+    /// Sends a notification.
     pub(super) async fn notify(&mut self, method: &str) -> Result<(), Failure> {
         let message = json!({"jsonrpc": "2.0", "method": method});
         self.send(None, message.to_string()).await
     }
 
-    /// From now on this revision is spoken.
+    /// Sets the revision from here on.
     pub(super) fn set_revision(&mut self, revision: Revision) {
         self.link.set_revision(revision);
     }
@@ -149,12 +149,13 @@ impl LiveLink {
         flushed.map_err(|_| timeout_failure("sending", self.timeout))
     }
 
-    /// What an event brings. A refusal by HTTP is an answer if it says so.
+    /// Returns the messages of an event. An HTTP error status counts as a
+    /// response if its body is one.
     fn messages(&self, id: u64, event: LinkEvent) -> Result<Vec<Message>, Failure> {
         match event {
             LinkEvent::Frame(frame) => Ok(Message::parse_all(&String::from_utf8_lossy(&frame))),
             LinkEvent::OversizedFrame { size, .. } => Err(Failure::failed(format!(
-                "the server sent a message of {size} bytes or more, which is too large"
+                "a message of at least {size} bytes from the server exceeds the limit"
             ))),
             LinkEvent::SendFailed { error: refusal, .. } => match refusal {
                 SendError::Status(refusal) => {
@@ -185,7 +186,7 @@ impl LiveLink {
     }
 }
 
-/// What was said to the first question of this kind that is left.
+/// Takes the recorded response to the first remaining question of this method.
 fn take_response(
     responses: &mut Vec<(&Request, &ResponseBody)>,
     question: &Request,
@@ -197,7 +198,7 @@ fn take_response(
         Some(at) => responses.remove(at).1.clone(),
         None if question.method == method::PING => ResponseBody::Result("{}".to_owned()),
         None => {
-            let message = "the recording has no answer to this";
+            let message = "the recording has no response to this request";
             let error = json!({"code": code::METHOD_NOT_FOUND, "message": message});
             ResponseBody::Error(error.to_string())
         }
@@ -205,6 +206,6 @@ fn take_response(
 }
 
 fn timeout_failure(operation: &str, timeout: Duration) -> Failure {
-    let message = format!("{operation}: no answer within {timeout:?}");
-    Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
+    let message = format!("{operation}: timed out after {timeout:?}");
+    Failure::new(FailureKind::Timeout, message).hint("raise the limit with --timeout SECONDS")
 }

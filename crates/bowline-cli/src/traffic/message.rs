@@ -1,4 +1,4 @@
-//! A message of a recording or of a client, taken apart.
+//! Parsed messages of a recording or a client.
 
 use bowline::{
     model::{meta::key, method},
@@ -6,7 +6,7 @@ use bowline::{
 };
 use serde_json::{Value, value::RawValue};
 
-/// What a message is.
+/// A message.
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     Request(Request),
@@ -20,17 +20,17 @@ pub(super) enum Message {
     },
 }
 
-/// A request, with its parameters verbatim and read.
+/// A request, with its parameters verbatim and parsed.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) id: RequestId,
     pub(super) method: String,
-    /// Verbatim; empty where there are none.
+    /// Verbatim; empty if absent.
     pub(super) raw_params: String,
     pub(super) params: Value,
 }
 
-/// How a request was answered, verbatim.
+/// The response to a request, verbatim.
 #[derive(Clone, Debug)]
 pub(super) enum ResponseBody {
     Result(String),
@@ -38,8 +38,8 @@ pub(super) enum ResponseBody {
 }
 
 impl Message {
-    /// The messages of a frame: one, or those of a batch. What is none is left
-    /// out.
+    /// Parses the messages of a frame: one, or those of a batch. Invalid ones
+    /// are skipped.
     pub(super) fn parse_all(frame: &str) -> Vec<Self> {
         if !frame.trim_start().starts_with('[') {
             return Self::parse(frame).into_iter().collect();
@@ -81,12 +81,13 @@ impl Message {
 }
 
 impl Request {
-    /// What tells it from others of its method: all but what names this one
-    /// attempt.
+    /// Returns what identifies it among requests of its method, without values
+    /// that differ per attempt.
     pub(super) fn matching_key(&self) -> Value {
         let opens = matches!(self.method.as_str(), method::INITIALIZE | method::DISCOVER);
         match &self.params {
-            // Who asks, and what they can do, differs from client to client.
+            // The client's identity and capabilities differ from client to
+            // client.
             _ if opens => Value::Null,
             Value::Object(members) => {
                 let is_per_attempt = |key: &str| matches!(key, "_meta" | "requestState");
@@ -104,12 +105,12 @@ impl Request {
         }
     }
 
-    /// What the server is to call its progress by.
+    /// Returns the progress token.
     pub(super) fn progress_token(&self) -> Option<&Value> {
         self.params.get("_meta")?.get(key::PROGRESS_TOKEN)
     }
 
-    /// What it is about, in few words: `tools/call echo`.
+    /// Returns a short label: `tools/call echo`.
     pub(super) fn label(&self) -> String {
         let named = ["name", "uri"].iter().find_map(|key| self.params.get(key));
         match named.and_then(Value::as_str) {
@@ -120,7 +121,7 @@ impl Request {
 }
 
 impl ResponseBody {
-    /// The frame that answers a request of this id so.
+    /// Returns the response frame for a request of this id.
     pub(super) fn frame(&self, id: &RequestId) -> String {
         let id = id_text(id);
         let (member, value) = match self {
@@ -130,14 +131,14 @@ impl ResponseBody {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"{member}":{value}}}"#)
     }
 
-    /// Its value, read.
+    /// Returns the parsed value.
     pub(super) fn value(&self) -> Value {
         let (Self::Result(value) | Self::Error(value)) = self;
         serde_json::from_str(value).unwrap_or_default()
     }
 }
 
-/// An id as it stands on the wire.
+/// Formats an id as on the wire.
 pub(super) fn id_text(id: &RequestId) -> String {
     serde_json::to_string(id).unwrap_or_else(|_| "null".to_owned())
 }

@@ -1,11 +1,12 @@
-//! What goes over the wire: shown, written down, played back.
+//! Observing, recording and replaying messages.
 //!
-//! - `tap` is a transport that lets every frame be seen; `trace` shows them,
-//!   `recorder` writes them down, in the format of `recording`.
-//! - `exchange` sorts a recording into requests and what came of them. `player`
-//!   answers from it, over `stdio` or `http`; `check` makes the requests again
-//!   and compares, with `difference`.
-//! - `news` is what a server tells unasked, a line each.
+//! - `observed` is a transport that reports every frame; `trace` prints them,
+//!   `recorder` writes them to a file, in the format of `recording`.
+//! - `exchange` groups a recording into requests and responses.
+//!   `recorded_server` responds from it, through `serve_stdio` or `serve_http`;
+//!   `check` repeats the requests on a `live` link and compares, with
+//!   `difference`. `replay` is what the command uses.
+//! - `feed` prints notifications, one line each.
 
 mod check;
 mod difference;
@@ -47,7 +48,7 @@ pub(crate) use self::{
 use self::{recorder::Recorder, trace::Trace};
 use crate::{args::Globals, failure::Failure};
 
-/// Who sees the frames of this command. Clones are the same.
+/// The observers of this command's frames. Clones share state.
 #[derive(Clone, Debug)]
 pub(crate) struct Traffic {
     shared: Arc<Shared>,
@@ -74,9 +75,9 @@ impl Default for Traffic {
     }
 }
 
-/// Something that happened to a link.
+/// An event on a link.
 pub(crate) enum TrafficEvent<'a> {
-    /// It is there, and leads to this server.
+    /// It is connected to this server.
     Up {
         server: &'a str,
         /// How long that took.
@@ -84,20 +85,20 @@ pub(crate) enum TrafficEvent<'a> {
     },
     Sent(&'a Bytes),
     Received(&'a Bytes),
-    /// From here on this revision is spoken.
+    /// This revision is used from here on.
     RevisionAgreed(Revision),
-    /// A frame of ours was not taken, or not delivered.
+    /// A frame was rejected or not delivered.
     Refused {
         id: Option<u64>,
         reason: String,
     },
-    /// Nobody waits for the answer to this request any more.
+    /// The response to this request is no longer awaited.
     Cancelled(u64),
-    /// A frame was too large, and was abandoned.
+    /// A frame exceeded the limit and was discarded.
     OversizedFrame(usize),
-    /// It is dead, or never lived.
+    /// It failed, or was never established.
     Down(&'a ConnectionError),
-    /// It was closed from here.
+    /// It was closed by us.
     Closed,
 }
 
@@ -118,8 +119,8 @@ impl TrafficObserver for Traffic {
 }
 
 impl Traffic {
-    /// Begins to watch as the options say. Says whether there is anything to
-    /// watch for.
+    /// Starts observing as the options require. Returns whether there is
+    /// anything to observe.
     fn start_observing(&self, globals: &Globals, server: &str) -> Result<bool, Failure> {
         if globals.trace {
             let color = globals.color.is_enabled(io::stderr().is_terminal());
@@ -127,14 +128,15 @@ impl Traffic {
         }
         if let (Some(path), None) = (&globals.record, self.shared.recorder.get()) {
             let recorder = Recorder::create(path, server)?;
-            // A command has one thread, so that nobody was faster.
+            // The command is single-threaded, so it was not set in the
+            // meantime.
             let _ = self.shared.recorder.set(recorder);
         }
         Ok(globals.trace || globals.record.is_some())
     }
 }
 
-/// The same way, watched as the options say.
+/// Wraps a transport to be observed, as the options require.
 pub(crate) fn observe_transport(
     transport: Box<dyn Transport>,
     globals: &Globals,
@@ -149,8 +151,8 @@ pub(crate) fn observe_transport(
     )))
 }
 
-/// What a link leads to, without the parts in which people put keys: of a
-/// command the arguments, of an address the user and the query.
+/// Describes a link without the parts that may hold keys: the arguments of a
+/// command, the user info and query of a URL.
 fn redact(description: &str) -> String {
     let Some((scheme, rest)) = description.split_once("://") else {
         return match description.split_once(' ') {

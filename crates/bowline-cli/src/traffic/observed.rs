@@ -1,4 +1,4 @@
-//! A transport that lets every frame of another one be seen.
+//! A transport that reports every frame of another one.
 
 use std::{
     task::{Context, Poll},
@@ -16,18 +16,18 @@ use bowline::{
 
 use super::{TrafficEvent, redact};
 
-/// Sees what happens to links. Clones are the same.
+/// Observes links. Clones share state.
 pub(crate) trait TrafficObserver: Clone + Send + Sync + 'static {
-    /// Something happened to the link of this number.
+    /// Handles an event on the link of this number.
     fn observe(&self, link: u32, event: &TrafficEvent<'_>);
 
-    /// The number of a new link, for those who tell them apart.
+    /// Returns the number of a new link, for observers that tell them apart.
     fn next_link(&self) -> u32 {
         0
     }
 }
 
-/// A transport whose links are watched. It changes nothing about them.
+/// A transport with observed links, otherwise unchanged.
 pub(crate) struct ObservedTransport<W> {
     inner: Box<dyn Transport>,
     observer: W,
@@ -86,7 +86,7 @@ struct ObservedLink<W> {
     inner: Box<dyn Link>,
     observer: W,
     number: u32,
-    /// Whether the link has said that it is dead.
+    /// Whether the link reported its failure.
     down: bool,
 }
 
@@ -104,7 +104,7 @@ impl<W: TrafficObserver> Link for ObservedLink<W> {
                 self.observe(&TrafficEvent::Sent(&frame));
                 Ok(())
             }
-            // It is offered again, and is seen when it is taken.
+            // The frame is offered again, and reported when accepted.
             Err(busy @ SendError::Busy(_)) => Err(busy),
             Err(error) => {
                 let reason = error_reason(&error);

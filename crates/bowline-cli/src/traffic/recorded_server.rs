@@ -1,6 +1,6 @@
-//! A server that answers as another one did: from a recording.
+//! A server that responds from a recording.
 //!
-//! It does no I/O: it is given messages and says what to send.
+//! It does no I/O: it receives messages and returns what to send.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,35 +16,35 @@ use super::{
     message::{Message, Request, ResponseBody, id_text},
 };
 
-/// How many places at which a request differs from the nearest are named.
+/// Maximum number of differences reported for the closest recorded request.
 const MAX_DIFFERENCES: usize = 3;
 
-/// Answers from a recording.
+/// Responds from a recording.
 pub(super) struct RecordedServer {
     exchanges: Vec<Exchange>,
-    /// The revision that they are in.
+    /// The revision of the recording.
     revision: Option<String>,
-    /// What tells each request from others of its method.
+    /// What identifies each request among those of its method.
     matching_keys: Vec<Value>,
     used: Vec<bool>,
-    /// The scripts that wait for the client, by the id that it is to name.
+    /// Exchanges that wait for the client, by the id of the expected response.
     pending: HashMap<RequestId, PendingPlayback>,
     question_count: u64,
     notes: Vec<String>,
 }
 
-/// Something to send.
+/// A frame to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ReplayFrame {
-    /// The request that it belongs to, as the caller numbered it; none where it
+    /// The request it belongs to, as numbered by the caller; `None` if it
     /// belongs to no request.
     pub(super) request_number: Option<u64>,
     pub(super) frame: String,
-    /// Whether it is the answer.
+    /// Whether it is the response.
     pub(super) is_response: bool,
 }
 
-/// What is still to be said because of a request.
+/// The rest of an exchange that is being replayed.
 struct PendingPlayback {
     request_number: u64,
     request: Request,
@@ -73,8 +73,8 @@ impl RecordedServer {
         }
     }
 
-    /// Takes a message of the client's, which the caller calls `to` if it is a
-    /// request. Says what to send now.
+    /// Handles a client's message, numbered `request_number` if it is a
+    /// request. Returns what to send now.
     pub(super) fn receive(&mut self, request_number: u64, message: Message) -> Vec<ReplayFrame> {
         match message {
             Message::Request(request) => self.request(request_number, request),
@@ -94,7 +94,7 @@ impl RecordedServer {
         }
     }
 
-    /// What is worth telling the user since this was asked last.
+    /// Returns the notes for the user since the last call.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -107,7 +107,12 @@ impl RecordedServer {
         let exchange = &self.exchanges[index];
         let is_subscription = exchange.is_subscription();
         let body = exchange.response.clone().or_else(|| {
-            let no_response = || error(code::INTERNAL_ERROR, "the recording has no answer to this");
+            let no_response = || {
+                error(
+                    code::INTERNAL_ERROR,
+                    "the recording has no response to this request",
+                )
+            };
             (!is_subscription).then(no_response)
         });
         let steps = exchange.before.iter().cloned().map(PlaybackStep::Before);
@@ -121,7 +126,7 @@ impl RecordedServer {
         self.advance(pending)
     }
 
-    /// Says what comes next, until the client has to say something.
+    /// Returns the next frames, up to where the client must respond.
     fn advance(&mut self, mut pending: PendingPlayback) -> Vec<ReplayFrame> {
         let mut frames = Vec::new();
         while let Some(next) = pending.steps.pop_front() {
@@ -170,14 +175,14 @@ impl RecordedServer {
         };
         if let ResponseBody::Error(_) = body {
             let label = pending.request.label();
-            let note = format!("{label}: the client did not answer; the rest is as recorded");
+            let note = format!("{label}: the client did not respond; continuing as recorded");
             self.notes.push(note);
         }
         self.advance(pending)
     }
 
-    /// The exchange to play: the first one that fits and was not played, or
-    /// else the last one that fits.
+    /// Returns the exchange to replay: the first match not replayed yet, or
+    /// else the last match.
     fn find(&self, request: &Request) -> Option<usize> {
         let matching_key = request.matching_key();
         let is_match = |&index: &usize| {
@@ -191,7 +196,7 @@ impl RecordedServer {
 
     fn unmatched_response(&mut self, request_number: u64, request: &Request) -> ReplayFrame {
         let body = match request.method.as_str() {
-            // Whether anybody is there needs no recording.
+            // A ping needs no recording.
             method::PING => ResponseBody::Result("{}".to_owned()),
             _ => self.mismatch_error(request),
         };
@@ -210,9 +215,9 @@ impl RecordedServer {
         let Some(closest) = found.min_by_key(Vec::len) else {
             let mut message = format!("the recording has no {}", request.method);
             if let (method::INITIALIZE, Some(revision)) = (&*request.method, &self.revision) {
-                message.push_str(&format!("; it is of revision {revision}"));
+                message.push_str(&format!("; its revision is {revision}"));
             }
-            // Clients ask for what only some revisions have, to find out.
+            // Clients send methods of some revisions only to detect the era.
             if request.method != method::DISCOVER {
                 let available = self.methods().join(", ");
                 self.notes.push(format!("{message}; it has {available}"));
@@ -230,7 +235,7 @@ impl RecordedServer {
                 &it.path
             };
             format!(
-                "{path} was {}, is {}",
+                "{path} was {}, now is {}",
                 format_value(&it.recorded),
                 format_value(&it.actual)
             )
@@ -238,7 +243,7 @@ impl RecordedServer {
         let descriptions = descriptions.collect::<Vec<_>>().join("; ");
         let label = request.label();
         let message =
-            format!("nothing in the recording fits {label}; in the nearest, {descriptions}");
+            format!("no recorded request matches {label}; in the closest one, {descriptions}");
         self.notes.push(message.clone());
         error(code::INVALID_PARAMS, &message)
     }
@@ -258,7 +263,7 @@ fn error(code: i64, message: &str) -> ResponseBody {
     ResponseBody::Error(json!({"code": code, "message": message}).to_string())
 }
 
-/// A question of the server's, asked again under another id.
+/// Builds a server request with another id.
 fn question_frame(request: &Request, id: &RequestId) -> String {
     let (id, method) = (id_text(id), Value::from(request.method.as_str()));
     let params = match request.raw_params.as_str() {
@@ -268,8 +273,8 @@ fn question_frame(request: &Request, id: &RequestId) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method}{params}}}"#)
 }
 
-/// A notification, told again: with the names that this client gave to its
-/// request. None where it did not ask for that.
+/// Builds a notification with this client's tokens. `None` if the client did
+/// not ask for it.
 fn notification_frame(frame: &RawValue, request: &Request) -> Option<String> {
     let mut notification: Value = serde_json::from_str(frame.get()).unwrap_or_default();
     let params = &mut notification["params"];
@@ -300,7 +305,7 @@ mod tests {
         *,
     };
 
-    /// A player of a recording in which `>` is sent and `<` received.
+    /// Returns a server for a recording in which `>` is sent and `<` received.
     fn player(lines: &[(char, Value)]) -> RecordedServer {
         let recorded = |(direction, message): &(char, Value)| RecordedMessage {
             link: 1,
@@ -324,7 +329,8 @@ mod tests {
         json!({"jsonrpc": "2.0", "id": id, "result": text})
     }
 
-    /// What is said to a message, as JSON, with whom it is said to.
+    /// Returns the response to a message as JSON, with the request it belongs
+    /// to.
     fn deliver(
         player: &mut RecordedServer,
         request_number: u64,
@@ -443,8 +449,8 @@ mod tests {
         check_refusal(
             &mut player,
             &call(5, "hey"),
-            "nothing in the recording fits tools/call echo; \
-             in the nearest, arguments.message was \"hi\", is \"hey\"",
+            "no recorded request matches tools/call echo; in the closest one, \
+             arguments.message was \"hi\", now is \"hey\"",
         );
         check_refusal(
             &mut player,
@@ -454,12 +460,12 @@ mod tests {
         check_refusal(
             &mut player,
             &json!({"jsonrpc": "2.0", "id": 7, "method": "initialize"}),
-            "the recording has no initialize; it is of revision then",
+            "the recording has no initialize; its revision is then",
         );
         check_refusal(
             &mut player,
             &call(8, "lost"),
-            "the recording has no answer to this",
+            "the recording has no response to this request",
         );
         let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
         let frames = deliver(&mut player, 1, &ping);

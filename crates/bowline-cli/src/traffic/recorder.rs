@@ -1,4 +1,4 @@
-//! Writing down what goes over the wire, as it happens.
+//! Recording messages as they happen.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,8 +19,8 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// Writes every frame to a file, a line each, and none of them late: what was
-/// written is there even if the command is killed.
+/// Writes every frame to a file, one line each, without buffering: the file is
+/// complete even if the command is killed.
 #[derive(Debug)]
 pub(super) struct Recorder {
     path: PathBuf,
@@ -43,7 +43,7 @@ struct Line<'a> {
 }
 
 impl Recorder {
-    /// Begins a recording. A file that is there is left alone.
+    /// Starts a recording. An existing file is not overwritten.
     pub(super) fn create(path: &Path, server: &str) -> Result<Self, Failure> {
         let file = open(path).map_err(|error| cannot_create(path, &error))?;
         let recorder = Self {
@@ -91,10 +91,10 @@ impl Recorder {
         self.write(&line);
     }
 
-    /// Writes a message verbatim, or as text if it is none.
+    /// Writes a message verbatim, or as text if it is not JSON.
     fn write_frame(&self, line: Line<'_>, frame: &Bytes) {
         let text = String::from_utf8_lossy(frame);
-        // In valid JSON line ends are blanks, and a line here is one line.
+        // Newlines in valid JSON are whitespace, and a line must stay one line.
         let one_line = text.replace(['\n', '\r'], " ");
         let mut line = line;
         match serde_json::from_str::<&RawValue>(&one_line) {
@@ -122,10 +122,10 @@ impl Recorder {
             });
         if let Err(error) = written {
             let path = self.path.display();
-            // What is recorded matters less than what is done meanwhile.
+            // A failed recording must not stop the command.
             let _ = writeln!(
                 io::stderr().lock(),
-                "warning: {path}: the recording ends here: {error}",
+                "warning: {path}: recording stopped: {error}",
             );
             *file = None;
         }
@@ -146,9 +146,9 @@ fn event_name(traffic_event: &TrafficEvent<'_>) -> &'static str {
     }
 }
 
-/// A file that was not there, or was empty. Recordings hold what users said, so
-/// that nobody else may read them, and they are not written to where a link
-/// leads, which somebody else may have put there.
+/// Opens a file that did not exist or was empty. Recordings hold what users
+/// typed, so nobody else may read them, and symlinks are not followed, because
+/// someone else may have created them.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
@@ -156,7 +156,7 @@ fn open(path: &Path) -> io::Result<File> {
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt as _;
-        // A pipe must not keep the command waiting either.
+        // Opening a pipe must not block the command.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         options.mode(0o600).custom_flags(flags.bits().cast_signed());
     }
@@ -171,7 +171,7 @@ fn open(path: &Path) -> io::Result<File> {
     if metadata.len() > 0 {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    // One that was there has the mode that it was given by others.
+    // An existing file may have a wider mode.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(file)
@@ -181,16 +181,16 @@ fn cannot_create(path: &Path, error: &io::Error) -> Failure {
     let path_display = path.display();
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::usage(format!("--record {path_display}: there is a file already"))
-                .hint("remove it first, or give another name")
+            Failure::usage(format!("--record {path_display}: file already exists"))
+                .hint("remove it first, or choose another name")
         }
-        io::ErrorKind::InvalidInput => Failure::usage(format!(
-            "--record {path_display}: there is a link, a folder or a device, and no file"
-        ))
-        .hint("remove it first, or give another name"),
-        io::ErrorKind::NotFound => Failure::usage(format!(
-            "--record {path_display}: the folder does not exist"
-        )),
+        io::ErrorKind::InvalidInput => {
+            Failure::usage(format!("--record {path_display}: not a regular file"))
+                .hint("remove it first, or choose another name")
+        }
+        io::ErrorKind::NotFound => {
+            Failure::usage(format!("--record {path_display}: folder not found"))
+        }
         _ => Failure::usage(format!("--record {path_display}: {error}")),
     }
 }

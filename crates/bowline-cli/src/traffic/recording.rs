@@ -1,10 +1,10 @@
-//! The format of recordings, and reading them.
+//! The recording format, and parsing it.
 //!
-//! A recording is text, one JSON object to a line. The first line says what it
-//! is: `{"bowline": version, "format": 1, "server": …, "started": …}`. Every
-//! other line is something that happened: `ms` after the command began, on the
-//! `link` of this number, an `event`. Messages stand in `message`, verbatim;
-//! what is not JSON, and whatever else there is to say, in `text`.
+//! A recording is text with one JSON object per line. The first line is the
+//! header: `{"bowline": version, "format": 1, "server": …, "started": …}`.
+//! Every other line is an event: `ms` after the command began, on the `link` of
+//! this number, an `event`. Messages are in `message`, verbatim; anything that
+//! is not JSON, and other details, in `text`.
 
 use std::{fs, io, path::Path};
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// The version of the format.
 pub(super) const FORMAT: u64 = 1;
 
-/// What can happen.
+/// The events.
 pub(super) mod event {
     pub(crate) const UP: &str = "up";
     pub(crate) const SENT: &str = "sent";
@@ -29,17 +29,17 @@ pub(super) mod event {
     pub(crate) const CLOSED: &str = "closed";
 }
 
-/// A recording, read.
+/// A parsed recording.
 #[derive(Debug)]
 pub(crate) struct Recording {
-    /// What was recorded.
+    /// The recorded server.
     pub(crate) server: String,
-    /// The revision that was spoken last.
+    /// The revision used last.
     pub(crate) revision: Option<String>,
     pub(crate) messages: Vec<RecordedMessage>,
 }
 
-/// A message of a recording.
+/// A recorded message.
 #[derive(Debug)]
 pub(crate) struct RecordedMessage {
     pub(crate) link: u32,
@@ -71,12 +71,12 @@ impl Recording {
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let to_failure = |why: &str| Failure::usage(format!("{}: {why}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => to_failure("there is no such file"),
-            io::ErrorKind::InvalidData => to_failure("this is not a recording"),
+            io::ErrorKind::NotFound => to_failure("file not found"),
+            io::ErrorKind::InvalidData => to_failure("not a recording"),
             _ => to_failure(&error.to_string()),
         })?;
         Self::parse(&text).map_err(|why| {
-            to_failure(&why).hint("a recording is made with --record FILE, by any command")
+            to_failure(&why).hint("make a recording by running any command with --record FILE")
         })
     }
 
@@ -84,11 +84,11 @@ impl Recording {
         let mut lines = text.lines().enumerate();
         let first = lines.next().map(|(_, line)| line).unwrap_or_default();
         let header: Header =
-            serde_json::from_str(first).map_err(|_| "this is not a recording".to_owned())?;
+            serde_json::from_str(first).map_err(|_| "not a recording".to_owned())?;
         if header.format != FORMAT {
             let format = header.format;
             return Err(format!(
-                "its format is {format}, and only {FORMAT} is known"
+                "unsupported format {format}; only {FORMAT} is supported"
             ));
         }
         let mut recording = Self {
@@ -100,7 +100,7 @@ impl Recording {
             let is_truncated_tail = line.len() < text.len() && text.ends_with(line);
             match serde_json::from_str(line) {
                 Ok(line) => recording.add(line),
-                // The command was killed while it wrote.
+                // The command was killed while writing.
                 Err(_) if is_truncated_tail => break,
                 Err(error) => return Err(format!("line {}: {error}", index + 1)),
             }
@@ -148,11 +148,11 @@ mod tests {
     #[test]
     fn what_is_none_is_said() {
         let cases = [
-            ("".to_owned(), "this is not a recording"),
-            ("{}".to_owned(), "this is not a recording"),
+            ("".to_owned(), "not a recording"),
+            ("{}".to_owned(), "not a recording"),
             (
                 "{\"format\":2}".to_owned(),
-                "its format is 2, and only 1 is known",
+                "unsupported format 2; only 1 is supported",
             ),
             (format!("{HEADER}[]\n{{\"event\":\"up\"}}\n"), "line 2: "),
         ];

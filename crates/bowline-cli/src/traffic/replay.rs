@@ -1,4 +1,4 @@
-//! A recording that is to be played: served, checked, or summed up.
+//! A recording to be served, checked, or summarized.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ use super::{
 };
 use crate::{context::Context, failure::Failure};
 
-/// A recording, sorted.
+/// A recording, grouped into exchanges.
 pub(crate) struct LoadedRecording {
-    /// What was recorded.
+    /// The recorded server.
     pub(crate) server: String,
-    /// The revision that was spoken.
+    /// The revision of the session.
     pub(crate) revision: Option<String>,
     exchanges: Vec<Exchange>,
 }
 
-/// A request of a recording, for people.
+/// Summary of a recorded request.
 pub(crate) struct RequestSummary {
-    /// What it is about: `tools/call echo`.
+    /// A short label: `tools/call echo`.
     pub(crate) label: String,
     /// How it ended.
     pub(crate) outcome: &'static str,
@@ -37,7 +37,9 @@ impl LoadedRecording {
         let exchanges = exchange::group_exchanges(&recording);
         if exchanges.is_empty() {
             let path = path.display();
-            return Err(Failure::usage(format!("{path}: nothing was asked in it")));
+            return Err(Failure::usage(format!(
+                "{path}: the recording has no requests"
+            )));
         }
         Ok(Self {
             server: recording.server,
@@ -46,12 +48,12 @@ impl LoadedRecording {
         })
     }
 
-    /// Answers as the server did, to whoever started this program.
+    /// Responds as the recorded server did, over standard input and output.
     pub(crate) async fn serve_stdio(self, cx: &Context) -> Result<(), Failure> {
         serve_stdio::serve(cx, RecordedServer::new(self.exchanges, self.revision)).await
     }
 
-    /// Answers as the server did, over HTTP.
+    /// Responds as the recorded server did, over HTTP.
     pub(crate) async fn serve_http(self, cx: &Context, address: &str) -> Result<(), Failure> {
         serve_http::serve(
             cx,
@@ -61,7 +63,7 @@ impl LoadedRecording {
         .await
     }
 
-    /// Makes the requests again, and compares.
+    /// Repeats the requests and compares the results.
     pub(crate) async fn check(
         &self,
         transport: Box<dyn Transport>,
@@ -71,12 +73,12 @@ impl LoadedRecording {
         check::check(&self.exchanges, transport, options, on_checked).await
     }
 
-    /// The revision, if it is one that is known here.
+    /// Returns the revision, if it is supported.
     pub(crate) fn known_revision(&self) -> Option<Revision> {
         self.revision.as_deref().and_then(Revision::parse)
     }
 
-    /// What was asked, and how it ended.
+    /// Summarizes the requests and how they ended.
     pub(crate) fn request_summaries(&self) -> Vec<RequestSummary> {
         let line = |exchange: &Exchange| RequestSummary {
             label: exchange.request.label(),

@@ -1,8 +1,8 @@
-//! Playing a recording over HTTP, to any client on this machine.
+//! Serving a recording over HTTP, to clients on this machine.
 //!
-//! A request is answered with JSON where its answer is all that there is, and
-//! with a stream of events where more comes before it. There are no sessions:
-//! all clients hear the same recording.
+//! A request is answered with JSON if its response is all there is, and with an
+//! event stream if other messages come first. There are no sessions: all
+//! clients share the same recording.
 
 use std::{
     collections::HashMap,
@@ -31,12 +31,12 @@ use super::{
 };
 use crate::{context::Context, failure::Failure, output::Output, signals};
 
-/// The largest body that is taken.
+/// Maximum size of a request body.
 const MAX_BODY: usize = 64 * 1024 * 1024;
-/// How much is kept for a client that has not asked for a stream yet.
+/// Maximum number of frames queued until a client opens a stream.
 const MAX_QUEUED: usize = 1024;
 
-/// Serves at an address of this machine, until the user has enough.
+/// Serves on a local address until the user presses Ctrl-C.
 pub(super) async fn serve(
     cx: &Context,
     player: RecordedServer,
@@ -45,13 +45,13 @@ pub(super) async fn serve(
     let address = parse_address(address)?;
     let listener = TcpListener::bind(address).await;
     let listener =
-        listener.map_err(|error| Failure::usage(format!("cannot listen at {address}: {error}")))?;
+        listener.map_err(|error| Failure::usage(format!("cannot listen on {address}: {error}")))?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
     match cx.json() {
         true => cx.output.json(&json!({ "url": url }))?,
         false => cx.output.line(&url)?,
     }
-    cx.output.note("Ctrl-C stops it");
+    cx.output.note("press Ctrl-C to stop");
     let server = Arc::new(PlaybackServer {
         state: Mutex::new(PlaybackState {
             player,
@@ -67,34 +67,34 @@ pub(super) async fn serve(
         let (stream, _) = tokio::select! {
             accepted = listener.accept() => accepted?,
             _ = signals::received() => return Ok(()),
-            // They report to nobody.
+            // Their results do not matter.
             Some(_) = connections.join_next() => continue,
         };
-        // Small answers must not wait for more to come.
+        // Small responses must not be delayed.
         let _ = stream.set_nodelay(true);
         let server = Arc::clone(&server);
         connections.spawn(async move {
             let service = service_fn(move |request| Arc::clone(&server).handle(request));
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-            // A connection that breaks is its client's business.
+            // A broken connection only concerns its client.
             let _ = connection.await;
         });
     }
 }
 
-/// Reads `8000` or `127.0.0.1:8000`.
+/// Parses `8000` or `127.0.0.1:8000`.
 fn parse_address(text: &str) -> Result<SocketAddr, Failure> {
     let loopback = |port| SocketAddr::from(([127, 0, 0, 1], port));
     let port_text = text.strip_prefix("localhost").unwrap_or(text);
     let port_text = port_text.strip_prefix(':').unwrap_or(port_text);
     let address = port_text.parse().map(loopback).or_else(|_| text.parse());
     let address: SocketAddr = address.map_err(|_| {
-        Failure::usage(format!("--http {text}: this is not an address"))
-            .hint("write a port, such as 8000, or an address, such as 127.0.0.1:8000")
+        Failure::usage(format!("--http {text}: invalid address"))
+            .hint("give a port, such as 8000, or an address, such as 127.0.0.1:8000")
     })?;
     if !IpAddr::is_loopback(&address.ip()) {
         let why = format!("--http {text}: recordings are served to this machine only");
-        return Err(Failure::usage(why).hint("write 127.0.0.1 for the address"));
+        return Err(Failure::usage(why).hint("use 127.0.0.1 as the address"));
     }
     Ok(address)
 }
@@ -106,13 +106,13 @@ struct PlaybackServer {
 
 struct PlaybackState {
     player: RecordedServer,
-    /// How many there were, which numbers them.
+    /// The number of requests so far, which numbers them.
     requests: u64,
-    /// Where the requests under way are answered.
+    /// The streams of the requests in flight.
     streams: HashMap<u64, mpsc::UnboundedSender<String>>,
-    /// Where the rest goes.
+    /// The stream for everything else.
     standalone: Option<mpsc::UnboundedSender<String>>,
-    /// The rest, while nobody wants it.
+    /// Frames queued until it is opened.
     queued: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ impl PlaybackServer {
         if request_count == 0 {
             return empty_response(202);
         }
-        // The answer alone is no stream.
+        // A single response needs no stream.
         match (
             receiver.try_recv(),
             receiver.is_closed() && receiver.is_empty(),
@@ -189,7 +189,7 @@ impl PlaybackState {
             match request_number {
                 Some(request_number) => {
                     if let Some(stream) = self.streams.get(&request_number) {
-                        // Who has gone misses the rest.
+                        // The client may have disconnected.
                         let _ = stream.send(frame);
                     }
                     if is_response {
@@ -213,11 +213,11 @@ impl PlaybackState {
         }
     }
 
-    /// Opens the stream for what belongs to no request.
+    /// Opens the stream for messages that belong to no request.
     fn open_standalone(&mut self) -> mpsc::UnboundedReceiver<String> {
         let (sender, receiver) = mpsc::unbounded_channel();
         for frame in self.queued.drain(..) {
-            // The receiver is right here.
+            // The receiver is still open.
             let _ = sender.send(frame);
         }
         self.standalone = Some(sender);
@@ -225,7 +225,8 @@ impl PlaybackState {
     }
 }
 
-/// Whether a request names its revision itself: then the status counts.
+/// Returns whether a request names its revision itself, so the HTTP status
+/// matters.
 fn is_stateless(params: &Value) -> bool {
     let meta = params.get("_meta");
     meta.is_some_and(|meta| meta.get(key::PROTOCOL_VERSION).is_some())
@@ -254,7 +255,7 @@ async fn read_body(mut body: Incoming) -> Option<Vec<u8>> {
     }
 }
 
-/// The headers of a request, as the rules want to see them.
+/// The headers of a request, for the rules.
 struct RequestHeaders<'a>(&'a hyper::HeaderMap);
 
 impl Headers for RequestHeaders<'_> {
@@ -264,7 +265,7 @@ impl Headers for RequestHeaders<'_> {
     }
 }
 
-/// The body of an answer: texts, one after another.
+/// A response body of consecutive chunks.
 struct Body {
     first: Option<Bytes>,
     rest: Option<mpsc::UnboundedReceiver<String>>,
@@ -301,7 +302,7 @@ fn event_stream_from(
     first: Option<String>,
     rest: mpsc::UnboundedReceiver<String>,
 ) -> Response<Body> {
-    // A comment makes the head of the answer go out at once.
+    // A comment flushes the response head immediately.
     let first = first.map_or(Bytes::from_static(b":\n\n"), |first| sse_event(&first));
     let body = Body {
         first: Some(first),

@@ -1,4 +1,4 @@
-//! Playing a recording to the program that started this one.
+//! Serving a recording over standard input and output.
 
 use std::future::poll_fn;
 
@@ -8,10 +8,10 @@ use bytes::Bytes;
 use super::{message::Message, recorded_server::RecordedServer};
 use crate::{context::Context, failure::Failure, signals};
 
-/// The largest message that is taken.
+/// Maximum size of a message.
 const MAX_FRAME: usize = 64 * 1024 * 1024;
 
-/// Answers on the standard streams, until whoever asks has no more to say.
+/// Responds on the standard streams until the client closes its side.
 pub(super) async fn serve(cx: &Context, mut player: RecordedServer) -> Result<(), Failure> {
     let mut link = Stdio::take(MAX_FRAME)?;
     loop {
@@ -23,7 +23,7 @@ pub(super) async fn serve(cx: &Context, mut player: RecordedServer) -> Result<()
             LinkEvent::Frame(frame) => frame,
             LinkEvent::OversizedFrame { size, .. } => {
                 let max_mib = MAX_FRAME / 1024 / 1024;
-                let why = format!("a message of {size} bytes is over the {max_mib} MiB taken here");
+                let why = format!("a message of {size} bytes exceeds the limit of {max_mib} MiB");
                 return Err(Failure::failed(why));
             }
             LinkEvent::SendFailed { .. } => continue,
@@ -38,18 +38,18 @@ pub(super) async fn serve(cx: &Context, mut player: RecordedServer) -> Result<()
             cx.output.note(format!("replay: {note}"));
         }
     }
-    // Who has stopped reading does not want the rest.
+    // The client may have stopped reading.
     let _ = link.finish().await;
     Ok(())
 }
 
-/// Sends a frame, and waits for room if there is none.
+/// Sends a frame, waiting while the link is busy.
 async fn send(link: &mut Stdio, mut frame: Bytes) -> Result<(), Failure> {
     loop {
         match link.send(OutgoingFrame { id: None, frame }) {
             Ok(()) => break,
             Err(SendError::Busy(returned)) => frame = returned,
-            // Whoever asked has stopped reading.
+            // The client has stopped reading.
             Err(_) => break,
         }
         poll_fn(|cx| link.poll_flush(cx)).await;

@@ -1,4 +1,4 @@
-//! Showing what goes over the wire, a line each, on standard error.
+//! Printing messages to standard error, one line each.
 
 use std::{
     io::{self, Write as _},
@@ -8,7 +8,7 @@ use std::{
 use super::TrafficEvent;
 use crate::output::{Paint, Style, escape_control};
 
-/// Shows every frame.
+/// Prints every frame.
 #[derive(Debug)]
 pub(super) struct Trace {
     paint: Paint,
@@ -23,7 +23,7 @@ impl Trace {
 
     pub(super) fn print(&self, elapsed: Duration, link: u32, event: &TrafficEvent<'_>) {
         let line = self.line(elapsed, link, event);
-        // If nobody reads it, nothing is lost.
+        // Write errors are ignored.
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
@@ -43,7 +43,7 @@ impl Trace {
             1 => String::new(),
             number => self.paint.dim(format!("link {number}: ")),
         };
-        // A frame is one line here, whatever is in it.
+        // A frame is one line, whatever it contains.
         let text = text.replace('\n', " ");
         let text = escape_control(&text);
         match event {
@@ -62,18 +62,18 @@ fn frame_text(frame: &[u8]) -> String {
 fn event_text(event: &TrafficEvent<'_>) -> String {
     match event {
         TrafficEvent::Up { server, .. } => format!("connected: {server}"),
-        TrafficEvent::RevisionAgreed(revision) => format!("speaking {}", revision.as_str()),
+        TrafficEvent::RevisionAgreed(revision) => format!("revision {}", revision.as_str()),
         TrafficEvent::Refused {
             id: Some(id),
             reason: why,
-        } => format!("request {id} was refused: {why}"),
+        } => format!("request {id} was rejected: {why}"),
         TrafficEvent::Refused {
             id: None,
             reason: why,
-        } => format!("a message was refused: {why}"),
-        TrafficEvent::Cancelled(id) => format!("request {id} was given up"),
+        } => format!("a message was rejected: {why}"),
+        TrafficEvent::Cancelled(id) => format!("request {id} was cancelled"),
         TrafficEvent::OversizedFrame(size) => {
-            format!("a message of {size} bytes or more was too large")
+            format!("a message of at least {size} bytes exceeded the limit")
         }
         TrafficEvent::Down(cause) => format!("disconnected: {cause}"),
         TrafficEvent::Closed => "closed".to_owned(),
@@ -98,7 +98,7 @@ mod tests {
         );
         assert_eq!(
             trace.line(elapsed, 2, &TrafficEvent::Cancelled(7)),
-            "     12.3 ms           · link 2: request 7 was given up",
+            "     12.3 ms           · link 2: request 7 was cancelled",
         );
     }
 }

@@ -1,11 +1,11 @@
-//! The time of day, as it is written into recordings and beside news.
+//! UTC time, as written into recordings and next to events.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment in universal time. Local time would take a database of time zones.
+/// A point in time in UTC. Local time would require a time zone database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UtcTime {
-    /// Milliseconds since the beginning of 1970.
+    /// Milliseconds since the start of 1970.
     ms: u64,
 }
 
@@ -19,24 +19,24 @@ impl UtcTime {
         }
     }
 
-    /// The time of day, such as `08:05:09.120`.
+    /// Formats the time of day, such as `08:05:09.120`.
     pub(crate) fn time_of_day(self) -> String {
         let (seconds, ms) = (self.ms / 1000, self.ms % 1000);
         let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
         format!("{hours:02}:{minutes:02}:{:02}.{ms:03}", seconds % 60)
     }
 
-    /// The date and the time, as in RFC 3339.
+    /// Formats the date and time as in RFC 3339.
     pub(crate) fn rfc3339(self) -> String {
         let (year, month, day) = date(self.ms / 86_400_000);
         format!("{year:04}-{month:02}-{day:02}T{}Z", self.time_of_day())
     }
 }
 
-/// The date of a day that is counted from the beginning of 1970.
+/// Returns the date of a day counted from the start of 1970.
 fn date(days: u64) -> (u64, u64, u64) {
-    // Years are counted from the first of March, so that the leap day is the
-    // last of its year, and in cycles of 400 years, which all have as many days.
+    // Years are counted from 1 March, so the leap day is the last of its year,
+    // and in cycles of 400 years, which all have the same number of days.
     let days = days + 719_468;
     let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);
     let year =

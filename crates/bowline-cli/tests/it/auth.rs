@@ -111,16 +111,18 @@ fn a_person_signs_in_and_out() {
 
     let ran = scene.attended(&["auth", "login", url]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let told =
-        format!("{url} wants you to sign in. It opens in your browser:\n  http://127.0.0.1:");
+    let told = format!(
+        "{url} requires you to sign in. This page opens in your browser:\n  http://127.0.0.1:"
+    );
     assert!(ran.stderr.contains(&told), "{ran:?}");
-    assert!(ran.stderr.contains("\nIt asks for: read\n"), "{ran:?}");
+    assert!(ran.stderr.contains("\nRequested scopes: read\n"), "{ran:?}");
     assert!(
         ran.text()
             .starts_with(&format!("{url}: signed in at http://127.0.0.1:"))
     );
     assert!(
-        ran.text().ends_with(", for read; renewed by itself\n"),
+        ran.text()
+            .ends_with(", scopes: read; renewed automatically\n"),
         "{ran:?}"
     );
     let again = scene.attended(&["auth", "login", url]);
@@ -139,7 +141,7 @@ fn a_person_signs_in_and_out() {
     assert_eq!(scene.run(&["call", url, "look"]).text(), "ada may\n");
 
     let ran = scene.run(&["auth", "logout", url]);
-    assert_eq!(ran.text(), format!("{url}: you are signed out\n"));
+    assert_eq!(ran.text(), format!("{url}: signed out\n"));
     let ran = scene.run(&["auth", "logout", url, "--json"]);
     assert_eq!(ran.json(), json!({"server": url, "was_signed_in": false}));
     assert_eq!(scene.run(&["list", url]).code, Some(3));
@@ -151,7 +153,7 @@ fn whoever_is_not_signed_in_is_asked_on_the_way() {
     let ran = scene.attended(&["list", &scene.url]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.text().contains("look()"), "{ran:?}");
-    assert!(ran.stderr.contains("wants you to sign in"), "{ran:?}");
+    assert!(ran.stderr.contains("requires you to sign in"), "{ran:?}");
     let ran = scene.run(&["list", &scene.url]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
@@ -162,7 +164,7 @@ fn programs_are_told_what_to_do_instead() {
     let url = &*scene.url;
     let ran = scene.run(&["list", url]);
     assert_eq!((ran.code, ran.text()), (Some(3), ""), "{ran:?}");
-    let hint = format!("hint: `bowline auth login {url}` signs you in\n");
+    let hint = format!("hint: sign in with `bowline auth login {url}`\n");
     assert!(ran.stderr.contains(&hint), "{ran:?}");
     assert!(
         ran.stderr.contains("--header 'Authorization: Bearer …'"),
@@ -170,7 +172,7 @@ fn programs_are_told_what_to_do_instead() {
     );
     let ran = scene.run(&["auth", "login", url]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("takes a terminal"), "{ran:?}");
+    assert!(ran.stderr.contains("requires a terminal"), "{ran:?}");
     let header = "Authorization: Bearer stale";
     let ran = scene.run(&["list", url, "--header", header]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
@@ -191,7 +193,7 @@ fn more_is_asked_for_in_the_middle_of_a_call() {
         assert_eq!((ran.code, ran.text()), (Some(3), ""), "{ran:?}");
         assert!(
             ran.stderr
-                .contains("more than you have allowed: read write"),
+                .contains("requires additional scopes: read write"),
             "{ran:?}"
         );
         let hint = format!("`bowline auth login {url} --scope 'read write'`");
@@ -199,7 +201,10 @@ fn more_is_asked_for_in_the_middle_of_a_call() {
 
         let ran = scene.attended(&call);
         assert_eq!((ran.code, ran.text()), (Some(0), "ada may\n"), "{ran:?}");
-        assert!(ran.stderr.contains("It asks for: read write\n"), "{ran:?}");
+        assert!(
+            ran.stderr.contains("Requested scopes: read write\n"),
+            "{ran:?}"
+        );
         assert_eq!(scene.run(&call).text(), "ada may\n");
     }
 }
@@ -210,7 +215,7 @@ fn more_can_be_asked_for_beforehand() {
     let url = &*scene.url;
     scene.sign_in();
     let ran = scene.attended(&["auth", "login", url, "--scope", "write"]);
-    assert!(ran.text().contains("for read write;"), "{ran:?}");
+    assert!(ran.text().contains("scopes: read write;"), "{ran:?}");
     assert_eq!(scene.run(&["call", url, "put"]).text(), "ada may\n");
 }
 
@@ -230,7 +235,7 @@ fn an_address_is_carried_over_by_hand() {
         "{ends}"
     );
     terminal
-        .wait_for("The address, or the code in it: ")
+        .wait_for("The URL, or the code in it: ")
         .type_line(ends.trim());
     let ran = terminal.end();
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -262,7 +267,7 @@ fn an_address_is_carried_over_by_hand() {
 fn a_page_that_no_browser_opens_can_be_opened_by_hand() {
     let scene = Scene::new();
     let mut terminal = scene.terminal(&["auth", "login", &scene.url], "false");
-    terminal.wait_for("It opens in your browser:\n  ");
+    terminal.wait_for("This page opens in your browser:\n  ");
     let page = terminal.rest_of_line();
     terminal.wait_for("Please open it yourself.");
     terminal.wait_for("use --no-browser");
@@ -282,7 +287,7 @@ fn one_who_says_no_is_not_let_in() {
         assert_eq!((ran.code, ran.text()), (Some(3), ""), "{ran:?}");
         assert!(ran.stderr.contains("access_denied"), "{ran:?}");
         assert_eq!(
-            ran.stderr.matches("wants you to sign in").count(),
+            ran.stderr.matches("requires you to sign in").count(),
             1,
             "{ran:?}"
         );
@@ -298,7 +303,7 @@ fn one_who_never_comes_back_can_give_up() {
         &["auth", "login", &*scene.url, "--no-browser"],
     ] {
         let mut terminal = scene.terminal(words, "true");
-        terminal.wait_for("It asks for: read\n").press(CTRL_C);
+        terminal.wait_for("Requested scopes: read\n").press(CTRL_C);
         let ran = checked(terminal.end());
         assert_eq!((ran.code, ran.text()), (Some(130), ""), "{ran:?}");
     }
@@ -378,5 +383,5 @@ fn servers_of_the_configuration_are_known_by_name() {
     assert_eq!(names, ["vault"]);
     let ran = scene.run(&["auth", "login", "local"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("not reached over HTTP"), "{ran:?}");
+    assert!(ran.stderr.contains("not an HTTP server"), "{ran:?}");
 }

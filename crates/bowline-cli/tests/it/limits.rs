@@ -103,7 +103,7 @@ fn a_token_goes_over_plain_http_only_where_that_is_said() {
     let words = ["ping", url, "--header", "Authorization: Bearer secret"];
     let ran = rig.run(&words);
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("--allow-plain-http sends"), "{ran:?}");
+    assert!(ran.stderr.contains("use --allow-plain-http"), "{ran:?}");
     assert!(!ran.stderr.contains("send a token with"), "{ran:?}");
     let allowed = ["--allow-plain-http", "--timeout", "20"];
     let ran = rig.run(&[&words[..], &allowed].concat());
@@ -113,7 +113,7 @@ fn a_token_goes_over_plain_http_only_where_that_is_said() {
     rig.configure(&json!({"mcpServers": {"far": entry}}));
     let ran = rig.run(&["ping", "far"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("--allow-plain-http sends"), "{ran:?}");
+    assert!(ran.stderr.contains("use --allow-plain-http"), "{ran:?}");
     let ran = rig.run(&[&["ping", "far"][..], &allowed].concat());
     assert!(matches!(ran.code, Some(4 | 124)), "{ran:?}");
 }
@@ -184,7 +184,7 @@ fn a_server_that_refused_at_once_is_not_said_to_let_people_wait() {
     let ran = rig.run(&["doctor", &url]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
-        ran.text().contains("it refused server/discover after"),
+        ran.text().contains("rejected server/discover after"),
         "{ran:?}"
     );
     assert!(!ran.text().contains("never gives"), "{ran:?}");
@@ -257,7 +257,7 @@ fn typed_headers_reach_configured_servers() {
     ] {
         let ran = rig.run(&[verb, &["--header", "X-One: new"]].concat());
         assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.stderr.contains("gets no headers"), "{ran:?}");
+        assert!(ran.stderr.contains("cannot receive headers"), "{ran:?}");
     }
 }
 
@@ -363,7 +363,7 @@ fn a_recording_is_not_written_to_where_a_link_leads() {
         let path = path.to_str().expect("it is text");
         let ran = rig.run(&["ping", "demo", "--record", path]);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        assert!(ran.stderr.contains("and no file"), "{ran:?}");
+        assert!(ran.stderr.contains("not a regular file"), "{ran:?}");
     }
     assert_eq!(std::fs::read(&target).expect("it is there"), b"");
     assert!(!rig.work().join("not-yet").exists());
@@ -388,7 +388,7 @@ fn files_that_have_no_end_or_no_beginning_do_not_hold_the_command() {
         let silent = call("pipe");
         assert_eq!(silent.code, Some(124), "{silent:?}");
         assert!(
-            silent.stderr.contains("pipe did not end in time"),
+            silent.stderr.contains("timed out reading pipe"),
             "{silent:?}"
         );
     }
@@ -412,7 +412,10 @@ fn files_that_have_no_end_or_no_beginning_do_not_hold_the_command() {
     let large = format!("message=@{}", large.display());
     let ran = rig.run(&["call", "demo.echo", &large]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("more than the 64 MiB"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("exceeds the limit of 64 MiB"),
+        "{ran:?}"
+    );
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn a_trace_goes_to_standard_error_and_leaves_the_result_alone() {
     let sent = ran.stderr.lines().filter(|line| line.contains(" → {"));
     let received = ran.stderr.lines().filter(|line| line.contains(" ← {"));
     assert_eq!((sent.count(), received.count()), (3, 2), "{}", ran.stderr);
-    assert!(ran.stderr.contains("speaking 2025-11-25"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("revision 2025-11-25"), "{}", ran.stderr);
 }
 
 #[test]
@@ -77,10 +77,7 @@ fn a_recording_has_every_message_and_is_not_written_over() {
 
     let again = rig.run(&args);
     assert_eq!(again.code, Some(1));
-    assert!(
-        again.stderr.contains("there is a file already"),
-        "{again:?}"
-    );
+    assert!(again.stderr.contains("file already exists"), "{again:?}");
     assert_eq!(fs::read_to_string(&path).expect("it is there"), written);
 }
 
@@ -390,7 +387,7 @@ fn servers_of_others_are_copied_with_their_references() {
     fs::write(codex.join("config.toml"), servers).expect("it can be written");
     let dry = rig.run(&["config", "import", "codex", "--dry-run"]);
     assert_eq!(dry.code, Some(0), "{dry:?}");
-    assert!(dry.stderr.contains("as written: X"), "{dry:?}");
+    assert!(dry.stderr.contains("in plain text: X"), "{dry:?}");
     assert!(dry.stderr.contains("DOCS_TOKEN"), "it is not set: {dry:?}");
     let own = rig.home().join(".config/bowline/bowline.json");
     assert!(!own.exists(), "nothing is written");

@@ -71,8 +71,8 @@ impl Project {
     }
 }
 
-pub(crate) const NOT_TRUSTED: &str = "you have not trusted it";
-const CHANGED: &str = "has changed since you trusted it";
+pub(crate) const NOT_TRUSTED: &str = "is not trusted";
+const CHANGED: &str = "changed since you trusted it";
 
 #[test]
 fn a_project_does_not_get_the_names_of_others() {
@@ -126,7 +126,7 @@ fn what_is_hidden_is_reported() {
     );
     for name in ["github", "demo"] {
         let chart = project.rig.run(&["doctor", name]);
-        let said = "./.mcp.json names a server alike, which is not used";
+        let said = "./.mcp.json has a server of the same name, which is not used";
         assert!(chart.text().contains(said), "{chart:?}");
     }
 }
@@ -183,7 +183,7 @@ fn a_person_is_asked_once() {
     let project = Project::new();
     project.write(&json!({"theirs": project.entry()}));
     let mut asked = Terminal::run(&project.rig, &["list", "theirs"]);
-    asked.wait_for("`theirs` comes with a project, by ./.mcp.json.");
+    asked.wait_for("`theirs` comes from a project: ./.mcp.json");
     asked.wait_for("command   sh -c 'touch");
     asked.wait_for("[y/N]").type_line("");
     assert_eq!(asked.end().code, Some(1));
@@ -373,7 +373,7 @@ fn a_call_that_was_parked_goes_on_with_what_was_trusted() {
     let parked = project.rig.run(&["call", "theirs.in_turn", "--json"]);
     let id = parked.json()["parked"].as_str().expect("an id").to_owned();
     project.write(&json!({"theirs": project.entry()}));
-    let why = "is not the server that the call was made to";
+    let why = "is no longer the server that the call was made to";
     project.check_refused(&["resume", &id], why);
     project.write(&json!({"theirs": {"command": example("talker")}}));
     let ran = project.rig.run(&["resume", &id, "row=1"]);

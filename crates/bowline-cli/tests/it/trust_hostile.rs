@@ -62,7 +62,7 @@ fn a_link_is_not_written_through() {
     fs::write(&elsewhere, "{}").expect("it can be written");
     symlink(&elsewhere, project.rig.work().join("bowline.json")).expect("a link");
     let add = ["config", "add", "mine", "--project", "--", "true"];
-    project.check_refused(&add, "is a link");
+    project.check_refused(&add, "is a symbolic link");
     let kept = fs::read_to_string(&elsewhere).expect("it is there");
     assert_eq!(kept, "{}");
     // The user's own may be: people keep such files elsewhere.

@@ -49,7 +49,7 @@ fn everything_that_an_entry_says_is_shown() {
         "folder    /\n",
         "variable  A=1\n",
         "variable  B=${HOME}\n",
-        "variables of the file theirs.env, which sets FROM_FILE\n",
+        "variables from the file theirs.env, which sets FROM_FILE\n",
         "variables all of your environment (inherit_env)\n",
         "setting   roots: [\"/home\",\"~/x\"]\n",
         "setting   timeouts: {\"tool_ms\":1234}\n",
@@ -123,14 +123,14 @@ fn padding_hides_nothing() {
     let long = "x".repeat(100_000);
     let text = shown(&json!({"command": "sh", "args": ["-c", format!("evil {long} end")]}));
     assert!(text.contains("sh -c 'evil xxx"), "{text}");
-    assert!(text.contains("characters left out"), "{text}");
+    assert!(text.contains("characters omitted"), "{text}");
     assert!(text.contains("xxx end'"), "{text}");
     assert!(text.len() < 2000, "{text}");
     let mut many = vec!["harmless"; 5000];
     many.push("evil");
     let text = shown(&json!({"command": "sh", "args": many}));
     assert!(text.contains("command   sh harmless"), "{text}");
-    assert!(text.contains("arguments left out"), "{text}");
+    assert!(text.contains("arguments omitted"), "{text}");
     assert!(text.contains("harmless evil\n"), "{text}");
     assert!(text.contains("arguments 5001\n"), "{text}");
     assert!(text.len() < 3000, "{text}");
@@ -196,9 +196,9 @@ fn hints_can_be_typed() {
     fs::write(file, servers.to_string()).expect("it can be written");
     let words = ["list", "it's", "--config", "my servers.json"];
     let ran = project.rig.run(&words);
-    let hint = r"`bowline doctor --config 'my servers.json' 'it'\''s'` finds out why";
+    let hint = r"run `bowline doctor --config 'my servers.json' 'it'\''s'` to find out why";
     assert!(ran.stderr.contains(hint), "{ran:?}");
     let listed = project.rig.run(&["servers", "--config", "my servers.json"]);
-    let hint = r"bowline doctor --config 'my servers.json' 'it'\''s' finds out why";
+    let hint = r"run `bowline doctor --config 'my servers.json' 'it'\''s'` to find out why";
     assert!(listed.text().contains(hint), "{listed:?}");
 }

@@ -15,7 +15,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   bowline auth login https://mcp.example.com/mcp
-  bowline auth login docs --no-browser   where no browser can be opened")]
+  bowline auth login docs --no-browser   without opening a browser here")]
 pub(crate) struct Login {
     #[command(flatten)]
     server: ServerArgs,
@@ -37,9 +37,7 @@ impl Login {
         let state = SignInState::load(cx, &target).await?;
         if state.signed_in.is_none() && !cx.json() {
             let name = target.name();
-            return cx
-                .output
-                .line(format!("{name}: there is no need to sign in"));
+            return cx.output.line(format!("{name}: no sign-in required"));
         }
         status::print(cx, &[state])
     }

@@ -10,7 +10,7 @@ use crate::{
     target::{ServerArgs, interruptible, trust},
 };
 
-/// Sign out: forget the tokens for a server, and have them revoked
+/// Sign out: revoke and delete the tokens for a server
 #[derive(Args, Debug)]
 pub(crate) struct Logout {
     #[command(flatten)]
@@ -21,7 +21,7 @@ impl Logout {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
         let url = sign_in::require_url(&target)?;
-        // Whose tokens go away is not for a project to say.
+        // A project must not decide whose tokens are deleted.
         interruptible(trust::ensure_trusted(cx, &target)).await?;
         let accounts = &cx.globals.accounts;
         let was_signed_in = accounts.sign_in_status(url).await?.is_some();
@@ -33,8 +33,8 @@ impl Logout {
                 .json(&json!({"server": name, "was_signed_in": was_signed_in}));
         }
         cx.output.line(match was_signed_in {
-            true => format!("{name}: you are signed out"),
-            false => format!("{name}: you were not signed in"),
+            true => format!("{name}: signed out"),
+            false => format!("{name}: not signed in"),
         })
     }
 }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use crate::{context::Context, failure::Failure};
 
-/// Sign in to servers, and out; say where you are signed in
+/// Sign in to servers, sign out, and show sign-ins
 #[derive(Args, Debug)]
 pub(crate) struct Auth {
     #[command(subcommand)]

@@ -15,10 +15,10 @@ use crate::{
     target::{Target, interruptible, trust},
 };
 
-/// Say where you are signed in
+/// Show where you are signed in
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The servers; all that are reached over HTTP unless some are named
+    /// The servers; defaults to every server reached over HTTP
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
 }
@@ -36,16 +36,15 @@ impl Status {
             states.push(SignInState::load(cx, target).await?);
         }
         if states.is_empty() && !cx.json() {
+            cx.output.note("No HTTP servers are configured.");
             cx.output
-                .note("No server that is reached over HTTP is configured.");
-            cx.output
-                .note("`bowline auth status URL` asks about one that is not.");
+                .note("Use `bowline auth status URL` for a server that is not configured.");
         }
         print(cx, &states)
     }
 }
 
-/// How a person stands with a server.
+/// The user's sign-in at one server.
 pub(super) struct SignInState {
     name: String,
     pub(super) signed_in: Option<SignInStatus>,
@@ -84,16 +83,16 @@ impl SignInState {
         let mut description = format!("signed in at {}", escape_control(&signed_in.issuer));
         let scopes = signed_in.scopes.to_string();
         if !scopes.is_empty() {
-            description.push_str(&format!(", for {}", escape_control(&scopes)));
+            description.push_str(&format!(", scopes: {}", escape_control(&scopes)));
         }
         match (signed_in.expires_at, signed_in.renewable) {
-            (_, true) => description.push_str("; renewed by itself"),
+            (_, true) => description.push_str("; renewed automatically"),
             (Some(expires_at), false) => match expires_at.duration_since(SystemTime::now()) {
                 Ok(remaining) => description.push_str(&format!(
-                    "; for {} more",
+                    "; expires in {}",
                     format_duration(remaining.as_secs())
                 )),
-                Err(_) => description.push_str("; that has ended"),
+                Err(_) => description.push_str("; expired"),
             },
             (None, false) => {}
         }
@@ -101,7 +100,7 @@ impl SignInState {
     }
 }
 
-/// Prints how a person stands, a line for each server.
+/// Prints the sign-in states, one line per server.
 pub(super) fn print(cx: &Context, states: &[SignInState]) -> Result<(), Failure> {
     if cx.json() {
         let all: Vec<_> = states.iter().map(SignInState::json).collect();
@@ -119,7 +118,7 @@ fn unix_seconds(time: SystemTime) -> u64 {
     since_epoch.map_or(0, |since_epoch| since_epoch.as_secs())
 }
 
-/// A time that is left, in the largest unit that fits.
+/// Formats a remaining time in the largest unit that fits.
 fn format_duration(seconds: u64) -> String {
     let (count, unit) = match seconds {
         0..120 => (seconds, "second"),

@@ -25,21 +25,21 @@ Examples:
   bowline config add docs https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'
   bowline config add notes --project --env 'KEY=${NOTES_KEY}' -- ./notes-server
 
-${NAME} is taken from the environment when the server is used; put it in single
-quotes, so that the shell leaves it alone. Comments in the file stay.")]
+${NAME} is read from the environment when the server is used; put it in single
+quotes so the shell does not expand it. Comments in the file are kept.")]
 pub(crate) struct Add {
-    /// What to call it
+    /// Name of the server
     name: String,
-    /// Where it runs
+    /// URL of the server
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     url: Option<String>,
-    /// The command that starts it
+    /// Command that starts the server
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// A variable that the command gets; may be repeated
+    /// Environment variable for the command; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// Where the command runs
+    /// Working directory of the command
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     #[command(flatten)]
@@ -60,8 +60,8 @@ impl Add {
         if is_replacement && !self.force {
             let (name, path) = (&self.name, display_path(&path));
             return Err(
-                Failure::usage(format!("there is a server `{name}` in {path}"))
-                    .hint("give it another name, or replace it with --force"),
+                Failure::usage(format!("server `{name}` already exists in {path}"))
+                    .hint("choose another name, or replace it with --force"),
             );
         }
         file.insert(&self.name, &entry.to_json_string())?;
@@ -95,8 +95,8 @@ impl Add {
         let Some((command, args)) = self.command.split_first() else {
             let url = self.url.as_deref().unwrap_or_default();
             if !url.starts_with("http://") && !url.starts_with("https://") {
-                return Err(Failure::usage(format!("`{url}` is not an address"))
-                    .hint("an address begins with http:// or https://")
+                return Err(Failure::usage(format!("`{url}` is not a valid URL"))
+                    .hint("a URL begins with http:// or https://")
                     .hint(format!(
                         "for a command: bowline config add {} -- {}",
                         shell_quoted(&self.name),
@@ -105,8 +105,8 @@ impl Add {
             }
             if !self.env.is_empty() || self.cwd.is_some() {
                 return Err(
-                    Failure::usage("--env and --cwd are for servers with a command")
-                        .hint("servers with an address get headers, with --header 'Name: value'"),
+                    Failure::usage("--env and --cwd apply only to servers with a command")
+                        .hint("servers with a URL take headers: --header 'Name: value'"),
                 );
             }
             entry.set("url", url);
@@ -114,8 +114,10 @@ impl Add {
             return Ok(entry);
         };
         if !cx.globals.header.is_empty() {
-            return Err(Failure::usage("--header is for servers with an address")
-                .hint("commands get variables, with --env NAME=VALUE"));
+            return Err(
+                Failure::usage("--header applies only to servers with a URL")
+                    .hint("commands take environment variables: --env NAME=VALUE"),
+            );
         }
         entry.set("command", command.as_str());
         entry.set("args", args.to_vec());
@@ -127,8 +129,8 @@ impl Add {
         Ok(entry)
     }
 
-    /// What somebody has typed themselves, they need not be asked about. But
-    /// that must be what is read, and not something else of that name.
+    /// Trusts a server that the user typed. But only if that entry is the one
+    /// that is read back, not another of the same name.
     fn trust(&self, cx: &Context, path: &Path, entry: &Entry) -> Result<(), Failure> {
         let servers = Servers::load(&cx.globals)?;
         let Some(found) = servers.get(&self.name) else {
@@ -142,7 +144,7 @@ impl Add {
         }
     }
 
-    /// Says if a server of this name elsewhere counts more.
+    /// Prints a note if a server of this name elsewhere takes precedence.
     fn warn_if_shadowed(&self, cx: &Context, path: &Path) {
         let Ok(servers) = Servers::load(&cx.globals) else {
             return;
@@ -151,15 +153,15 @@ impl Add {
             Some(found) if found.path != path => {
                 let path = display_path(&found.path);
                 cx.output.note(format!(
-                    "note: {path} has a server of this name, too, which counts more here"
+                    "note: {path} has a server of the same name, which takes precedence here"
                 ));
             }
             None if self.name == DEMO => {
-                let note = "note: the server `demo` that is built in counts more than a project's";
+                let note = "note: the built-in server `demo` takes precedence over a project's";
                 cx.output.note(note);
             }
             _ if self.name == DEMO => {
-                let note = "note: this hides the server `demo` that is built in";
+                let note = "note: this hides the built-in server `demo`";
                 cx.output.note(note);
             }
             _ => {}
@@ -172,13 +174,13 @@ fn warn_literals(cx: &Context, entry: &Entry) {
     if !literals.is_empty() {
         let names = literals.join(", ");
         cx.output.note(format!(
-            "note: written as given: {names}; a secret is better kept in a variable, \
-             as '${{NAME}}'"
+            "note: stored in plain text: {names}; keep secrets in environment variables, as \
+             '${{NAME}}'"
         ));
     }
 }
 
-/// Reads `NAME=VALUE`, or `Name: value`.
+/// Parses `NAME=VALUE` or `Name: value` pairs.
 fn parse_pairs(option: &str, separator: char, args: &[String]) -> Result<Value, Failure> {
     let mut pairs = Map::new();
     for pair in args {
@@ -199,8 +201,8 @@ fn parse_pairs(option: &str, separator: char, args: &[String]) -> Result<Value, 
     Ok(Value::Object(pairs))
 }
 
-/// The same rules as for servers in a registry: other names cannot stand before
-/// the name of a tool.
+/// Applies the registry's rules for names: other names cannot prefix a tool
+/// name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     let is_valid = !name.is_empty() && name.chars().all(is_allowed);

@@ -1,9 +1,9 @@
-//! What is written of a server into a configuration.
+//! A server entry to be written into a configuration file.
 
 use bowline::config::ServerEntry;
 use serde_json::Value;
 
-/// An entry: its keys in the order in which people write them.
+/// An entry, with its keys in the order people usually write them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Entry {
     members: Vec<(String, Value)>,
@@ -19,7 +19,7 @@ impl Entry {
         }
     }
 
-    /// The entry as JSON, a key to a line.
+    /// Formats the entry as JSON, one key per line.
     pub(super) fn to_json_string(&self) -> String {
         let line = |(key, value): &(String, Value)| {
             let value = match value {
@@ -32,13 +32,13 @@ impl Entry {
         format!("{{\n{}\n}}", lines.join(",\n"))
     }
 
-    /// The same as one value.
+    /// Returns the entry as a JSON value.
     pub(super) fn to_value(&self) -> Value {
         self.members.iter().cloned().collect()
     }
 
-    /// The variables and headers whose values stand here as they are, and may
-    /// be secrets.
+    /// Returns the variables and headers with literal values, which may be
+    /// secrets.
     pub(super) fn literals(&self) -> Vec<String> {
         let mut literals = Vec::new();
         for (key, value) in &self.members {
@@ -56,7 +56,7 @@ impl Entry {
         literals
     }
 
-    /// The server, in few words.
+    /// Returns a short summary of the server.
     pub(super) fn summary(&self) -> String {
         let get = |name: &str| {
             let found = self.members.iter().find(|(key, _)| key == name);
@@ -72,7 +72,7 @@ impl Entry {
         }
     }
 
-    /// What another program's entry says, in Bowline's words.
+    /// Converts another program's entry into Bowline's format.
     pub(super) fn from_server(server: &ServerEntry) -> Self {
         Self {
             members: server.to_entry().into_iter().collect(),
@@ -80,13 +80,13 @@ impl Entry {
     }
 }
 
-/// An object with a member to a line, one level in.
+/// Formats an object with one member per line, indented one level.
 fn indented_json(value: &Value) -> String {
     let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
     pretty.replace('\n', "\n  ")
 }
 
-/// A value on one line, with blanks after commas.
+/// Formats a value on one line, with spaces after commas.
 fn inline_json(value: &Value) -> String {
     match value {
         Value::Array(items) => {

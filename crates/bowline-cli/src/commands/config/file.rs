@@ -1,4 +1,4 @@
-//! Changing one of Bowline's files, whole or not at all.
+//! Changing one of Bowline's configuration files atomically.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ pub(super) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads a file, which need not be there.
+    /// Reads a file, which need not exist.
     pub(super) fn open(location: &ConfigLocation) -> Result<Self, Failure> {
         let path = location.path.as_path();
         check_location(location)?;
@@ -30,7 +30,7 @@ impl ConfigFile {
         };
         let document = ConfigDocument::parse(&text).map_err(|problem| {
             Failure::usage(format!("{}: {problem}", display_path(path)))
-                .hint("nothing was changed; correct the file first")
+                .hint("nothing was changed; fix the file first")
         })?;
         Ok(Self {
             path: path.to_owned(),
@@ -43,7 +43,7 @@ impl ConfigFile {
         self.document.names().iter().any(|known| known == name)
     }
 
-    /// Puts a server in, which replaces one of the same name.
+    /// Inserts a server, replacing one of the same name.
     pub(super) fn insert(&mut self, name: &str, entry: &str) -> Result<(), Failure> {
         let path = display_path(&self.path);
         self.document
@@ -51,13 +51,13 @@ impl ConfigFile {
             .map_err(|problem| Failure::usage(format!("{path}: {problem}")))
     }
 
-    /// Writes it, so that a reader sees the old text or the new one.
+    /// Writes the file atomically: a reader sees the old text or the new one.
     pub(super) fn save(&self) -> Result<(), Failure> {
         let path = match self.is_project {
-            // What is there is replaced, whatever it has become meanwhile.
+            // Replaced, whatever it has become in the meantime.
             true => self.path.clone(),
-            // Where the file is a link, what it leads to is changed: people
-            // keep their files in other places.
+            // If the file is a symlink, its target is changed: people keep
+            // their configuration elsewhere.
             false => fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
         };
         write_atomically(&path, self.document.as_str())
@@ -65,23 +65,26 @@ impl ConfigFile {
     }
 }
 
-/// Refuses to change a project's file that others could have put there: a link,
-/// which may lead to any file of the user's, or one in a folder of others.
+/// Refuses to change a project's file that others could have planted: a
+/// symlink, which may point to any file of the user, or a file in a directory
+/// that belongs to others.
 fn check_location(location: &ConfigLocation) -> Result<(), Failure> {
     let Some(source) = location.source.as_ref().filter(|_| location.is_project()) else {
         return Ok(());
     };
     let path = display_path(&location.path);
-    let hint = "nothing was changed; --config FILE changes a file by its name";
+    let hint = "nothing was changed; use --config FILE to change a file by its path";
     source
         .check_ownership()
         .map_err(|problem| Failure::usage(format!("{path}: {problem}")).hint(hint))?;
     match fs::symlink_metadata(&location.path) {
         Ok(metadata) if metadata.is_symlink() => {
-            let why = format!("{path} is a link, and may lead out of the project");
+            let why = format!("{path} is a symbolic link and may point outside of the project");
             Err(Failure::usage(why).hint(hint))
         }
-        Ok(metadata) if !metadata.is_file() => Err(Failure::usage(format!("{path} is not a file"))),
+        Ok(metadata) if !metadata.is_file() => {
+            Err(Failure::usage(format!("{path} is not a regular file")))
+        }
         _ => Ok(()),
     }
 }
@@ -94,22 +97,22 @@ fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary_path = folder.join(format!(".{name}.{}", std::process::id()));
-    // Left behind by a command that was ended, or put there by others.
+    // Left behind by a command that was killed, or planted by others.
     let _ = fs::remove_file(&temporary_path);
     let written = write_temporary(&temporary_path, path, text)
         .and_then(|()| fs::rename(&temporary_path, path));
     if written.is_err() {
-        // What could not be put in its place is in nobody's way.
+        // Do not leave a temporary file that was not renamed.
         let _ = fs::remove_file(&temporary_path);
     }
     written
 }
 
-/// Writes the text beside the file, for those who may read the file.
+/// Writes the text next to the file, with the file's permissions.
 fn write_temporary(temporary_path: &Path, path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
-    // Configurations hold keys: a new file is for its owner alone.
+    // Configuration files hold keys: a new file is readable by its owner only.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(temporary_path)?;

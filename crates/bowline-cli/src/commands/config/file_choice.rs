@@ -1,4 +1,4 @@
-//! Where Bowline's own files are.
+//! The location of Bowline's own configuration files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,27 +7,27 @@ use clap::Args;
 
 use crate::{context::Context, failure::Failure};
 
-/// Which of Bowline's files is meant.
+/// Options that select one of Bowline's files.
 #[derive(Args, Debug)]
 pub(super) struct FileChoice {
-    /// In this project: ./bowline.json
+    /// Use the project's file: ./bowline.json
     #[arg(long, conflicts_with_all = ["user", "config"])]
     project: bool,
-    /// For this user, everywhere (this is the default)
+    /// Use the user's file (default)
     #[arg(long, conflicts_with = "config")]
     user: bool,
 }
 
-/// A file of Bowline's, which need not be there.
+/// One of Bowline's files, which need not exist.
 #[derive(Clone, Debug)]
 pub(super) struct ConfigLocation {
     pub(super) path: PathBuf,
-    /// The place that it is at; none for a file that was named.
+    /// Its source; `None` for a file named on the command line.
     pub(super) source: Option<ConfigSource>,
 }
 
 impl ConfigLocation {
-    /// Whether it belongs to a project.
+    /// Returns whether it belongs to a project.
     pub(super) fn is_project(&self) -> bool {
         let source = self.source.as_ref();
         source.is_some_and(|source| source.scope == ConfigScope::Project)
@@ -44,7 +44,7 @@ impl From<ConfigSource> for ConfigLocation {
 }
 
 impl FileChoice {
-    /// The file that is meant, which need not be there.
+    /// Returns the selected file, which need not exist.
     pub(super) fn location(&self, cx: &Context) -> Result<ConfigLocation, Failure> {
         if let Some(path) = &cx.globals.config {
             return Ok(ConfigLocation {
@@ -62,32 +62,31 @@ impl FileChoice {
             .find(|source| source.scope == scope);
         selected
             .map(ConfigLocation::from)
-            .ok_or_else(|| Failure::usage("there is no place for a file"))
+            .ok_or_else(|| Failure::usage("no location for a configuration file"))
     }
 
-    /// Whether it was said which.
+    /// Returns whether a file was selected explicitly.
     pub(super) fn is_given(&self, cx: &Context) -> bool {
         self.project || self.user || cx.globals.config.is_some()
     }
 }
 
-/// All places where programs keep servers, those that count most first.
+/// Returns all sources of servers, in order of precedence.
 pub(super) fn all_sources() -> Result<Vec<ConfigSource>, Failure> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let home =
-        home.ok_or_else(|| Failure::usage("the home folder is not known").hint("set HOME"))?;
+    let home = home.ok_or_else(|| Failure::usage("home directory not found").hint("set HOME"))?;
     let cwd = std::env::current_dir()?;
     Ok(well_known(&home, &cwd, Os::current()))
 }
 
-/// Bowline's own places.
+/// Returns Bowline's own sources.
 pub(super) fn bowline_sources() -> Result<Vec<ConfigSource>, Failure> {
     let mut sources = all_sources()?;
     sources.retain(|source| source.app == App::Bowline);
     Ok(sources)
 }
 
-/// A path, with `~` for the home folder.
+/// Formats a path with `~` for the home directory.
 pub(super) fn display_path(path: &Path) -> String {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     match home

@@ -25,20 +25,20 @@ use crate::{
 
 /// Copy servers of other programs into Bowline's own file
 ///
-/// Bowline uses the servers of other programs as they are. A copy is for those
-/// that should stay, or differ. References to variables stay references.
+/// Bowline uses the servers of other programs as they are. Copy those that you
+/// want to keep or change. References to environment variables stay references.
 ///
-/// What a project's file names is copied once you have seen it and said yes:
-/// in your own file it counts as yours.
+/// Servers from project files are copied only after you have seen and confirmed
+/// them: in your own file they are trusted.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Only from this program
+    /// Copy only from this program
     #[arg(value_enum, value_name = "APP")]
     app: Option<AppArg>,
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Copy what projects' files name, too, without asking
+    /// Also copy servers from project files, without asking
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -75,17 +75,17 @@ struct ImportableServer {
     name: String,
     entry: Entry,
     app: App,
-    /// The server as a project brings it, if one does.
+    /// The server as configured by a project, if it comes from one.
     project_server: Option<target::ConfiguredServer>,
 }
 
-/// All that was found.
+/// What was found.
 #[derive(Default)]
 struct ImportPlan {
     imports: Vec<ImportableServer>,
-    /// Names that are taken, and why.
+    /// Servers whose names are taken, and why.
     skipped: Vec<(String, App, String)>,
-    /// What comes with a project, and nobody has said yes to.
+    /// Project servers that the user has not confirmed.
     left_out: Vec<target::ConfiguredServer>,
     problems: Vec<(ConfigSource, Problem)>,
     files: usize,
@@ -103,7 +103,7 @@ impl Import {
         if plan.files == 0 {
             let app_name = self.app.map_or("another program", |arg| arg.app().name());
             return Err(Failure::usage(format!("no file of {app_name} was found"))
-                .hint("`bowline config path --all` says where they are looked for"));
+                .hint("`bowline config path --all` lists the paths that are searched"));
         }
         if !self.dry_run && !plan.imports.is_empty() {
             for import in &plan.imports {
@@ -117,10 +117,11 @@ impl Import {
         self.print(cx, &path, &plan)
     }
 
-    /// Asks about what comes with projects, and leaves out what nobody wants.
+    /// Asks about servers from projects and leaves out those that are not
+    /// confirmed.
     ///
-    /// That a server is trusted is no answer: that is for one command, or as
-    /// long as the project's file says the same. A copy is for good.
+    /// Trust is not enough here: it holds for one command, or as long as the
+    /// project's file is unchanged. A copy is permanent.
     async fn confirm_project_servers(
         &self,
         cx: &Context,
@@ -132,7 +133,7 @@ impl Import {
                 accepted.push(import);
                 continue;
             };
-            let question = "Copy it into your own file, where it counts as yours?";
+            let question = "Copy it into your own file, where it is trusted?";
             let yes = self.yes
                 || cx.responder.terminal().is_some()
                     && trust::confirm(cx, project_server, TrustState::Unknown, question).await?;
@@ -157,7 +158,7 @@ impl Import {
                 continue;
             }
             plan.files += 1;
-            // What cannot be read, or is not to be, is reported by the loader.
+            // Files that cannot or must not be read are reported by the loader.
             let text = match source.check_ownership() {
                 Ok(()) => fs::read_to_string(&source.path).unwrap_or_default(),
                 Err(_) => String::new(),
@@ -172,12 +173,13 @@ impl Import {
                         path: source.path.clone(),
                     });
                 let name = server.name.clone();
-                // What a project cannot have by its own file, it cannot have by a copy.
+                // A name that a project's own file cannot have, it cannot get
+                // by a copy.
                 let owner = project_server
                     .as_ref()
                     .and_then(|_| servers.reserved_by(&name));
                 if file.contains(&name) {
-                    let why = "there is one already".to_owned();
+                    let why = "it already exists".to_owned();
                     plan.skipped.push((name, source.app, why));
                 } else if let Some(owner) = owner {
                     plan.skipped.push((name, source.app, owner.reason()));
@@ -215,10 +217,10 @@ impl Import {
                 (true, Some(project_server)) => {
                     let what = trust::summary(project_server);
                     cx.output.line(format!(
-                        "  after asking, since it comes with a project; {what}"
+                        "  after asking, because it comes from a project; {what}"
                     ))?;
                 }
-                // Who said yes in a terminal has just seen it.
+                // Someone who confirmed it in a terminal has just seen it.
                 (false, Some(project_server)) if self.yes => {
                     for line in trust::detail_lines(project_server, TrustState::Unknown) {
                         cx.output.note(line);
@@ -237,7 +239,7 @@ impl Import {
                 } else {
                     "copied"
                 };
-                let note = format!("note: {name}: {copied} as written: {literals}");
+                let note = format!("note: {name}: {copied} in plain text: {literals}");
                 cx.output.note(escape_control(&note));
             }
         }
@@ -245,7 +247,7 @@ impl Import {
         if !unset.is_empty() {
             let names = unset.into_iter().collect::<Vec<_>>().join(", ");
             cx.output
-                .note(format!("note: set before they are used: {names}"));
+                .note(format!("note: environment variables not set: {names}"));
         }
         let count = match plan.imports.len() {
             1 => "1 server".to_owned(),
@@ -293,7 +295,7 @@ impl Import {
     }
 }
 
-/// Says what was not copied, and why.
+/// Prints what was not copied, and why.
 fn note_skipped(cx: &Context, plan: &ImportPlan) {
     for project_server in &plan.left_out {
         let (name, file) = (
@@ -302,13 +304,13 @@ fn note_skipped(cx: &Context, plan: &ImportPlan) {
         );
         let what = trust::summary(project_server);
         cx.output.note(format!(
-            "left out {name}, since {file} comes with a project (--yes copies it)\n  {what}"
+            "left out {name}, because {file} comes from a project (--yes copies it)\n  {what}"
         ));
     }
     for (name, app, why) in &plan.skipped {
         let name = escape_control(name);
         cx.output
-            .note(format!("skipped {name} of {}: {why}", app.name()));
+            .note(format!("skipped {name} from {}: {why}", app.name()));
     }
     for (source, problem) in &plan.problems {
         let problem = problem.to_string();
@@ -320,7 +322,7 @@ fn note_skipped(cx: &Context, plan: &ImportPlan) {
     }
 }
 
-/// The variables that copies refer to, and that are not set here.
+/// Returns the variables that copies refer to and that are not set.
 fn unset_variables(plan: &ImportPlan) -> BTreeSet<String> {
     let mut unset = BTreeSet::new();
     for import in &plan.imports {
@@ -337,15 +339,15 @@ fn unset_variables(plan: &ImportPlan) -> BTreeSet<String> {
     unset
 }
 
-/// A loader that puts a reference in the place of every variable, so that what
-/// is copied refers to what it referred to. Questions to the user become
-/// variables: nobody asks them here.
+/// Returns a loader that substitutes a reference for every variable, so copies
+/// refer to the same variables. Inputs that prompt the user become variables:
+/// there is no prompt here.
 fn loader(text: &str) -> Loader {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
     let reference = |word: &str| (word.to_owned(), format!("${{{word}}}"));
     let mut environment: Environment = words.into_iter().map(reference).collect();
-    // With its default, where it has one.
+    // With its default, if it has one.
     for part in text.split("${").skip(1) {
         let reference_text = part.split('}').next().unwrap_or_default();
         let name = reference_text.split(":-").next().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! `bowline config`.
 //!
-//! - `add`, `remove`, `import`, `trust` and `path` are its verbs.
-//! - `place` finds Bowline's own files, `file` changes one, `entry` is what is
-//!   written into it.
+//! - `add`, `remove`, `import`, `trust` and `path` are its subcommands.
+//! - `file_choice` locates Bowline's own files, `file` changes one, `entry` is
+//!   what is written into it.
 
 mod add;
 mod entry;
@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 
 use crate::{context::Context, failure::Failure};
 
-/// Add, remove, import and trust servers; say where they are kept
+/// Add, remove, import and trust servers; show where they are configured
 #[derive(Args, Debug)]
 pub(crate) struct Config {
     #[command(subcommand)]

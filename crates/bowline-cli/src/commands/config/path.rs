@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::file_choice::{self, display_path};
 use crate::{context::Context, failure::Failure};
 
-/// Say where Bowline's files are
+/// Show where Bowline's files are
 #[derive(Args, Debug)]
 pub(crate) struct Path {
-    /// Every place that is looked at, also those of other programs
+    /// Show every path that is searched, including other programs' files
     #[arg(long)]
     all: bool,
 }
@@ -19,7 +19,8 @@ impl Path {
     pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
         let mut sources = file_choice::all_sources()?;
         if !self.all {
-            // Folders above are looked at, too, but new files go here.
+            // Parent directories are searched too, but new files are created
+            // here.
             let cwd = std::env::current_dir()?;
             sources.retain(|source| {
                 let is_relevant =
@@ -50,7 +51,7 @@ impl Path {
             let paint = cx.output.paint();
             cx.output.line(match contents {
                 Some(count) => format!("{line} {count}"),
-                None => paint.dim(format!("{line} no file")),
+                None => paint.dim(format!("{line} not found")),
             })?;
         }
         Ok(())
@@ -64,7 +65,7 @@ fn scope_name(source: &ConfigSource) -> &'static str {
     }
 }
 
-/// What is in a file, if it is there.
+/// Describes the contents of a file, if it exists.
 fn describe_contents(source: &ConfigSource) -> Option<String> {
     if !source.path.is_file() {
         return None;

@@ -12,7 +12,7 @@ use crate::{context::Context, failure::Failure, output::closest_match, target::S
 /// Remove a server from Bowline's own files
 #[derive(Args, Debug)]
 pub(crate) struct Remove {
-    /// What it is called
+    /// Name of the server
     name: String,
     #[command(flatten)]
     file_choice: FileChoice,
@@ -22,7 +22,7 @@ impl Remove {
     pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
         let locations = match self.file_choice.is_given(cx) {
             true => vec![self.file_choice.location(cx)?],
-            // The one that counts is the one that goes.
+            // The one that takes precedence is removed.
             false => file_choice::bowline_sources()?
                 .into_iter()
                 .map(ConfigLocation::from)
@@ -63,12 +63,12 @@ impl Remove {
                 .map_or("another program", bowline::config::App::name);
             let path = display_path(&found.path);
             return failure.hint(format!(
-                "it is one of {app}'s, in {path}, which is not changed from here"
+                "it is configured by {app}, in {path}, which this command does not change"
             ));
         }
         match closest_match(name, known.iter().map(String::as_str)) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
-            None => failure.hint("`bowline config path` says where they are"),
+            None => failure.hint("`bowline config path` shows where they are"),
         }
     }
 }

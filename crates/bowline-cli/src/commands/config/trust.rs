@@ -16,30 +16,31 @@ use crate::{
     },
 };
 
-/// Say which servers of projects may be used
+/// Choose which project servers may be used
 ///
-/// A server that a project's file names is a command of somebody else's. It is
-/// used once you have seen and trusted it, and only as long as its file says
-/// the same. Without names, lists what you trust, and what waits for you here.
+/// A server in a project's file is a command written by someone else. It is
+/// used only after you have seen and trusted it, and only as long as its entry
+/// does not change. Without names, lists the servers you trust and those that
+/// are not trusted yet.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  bowline config trust                   what you trust, and what you could
-  bowline config trust notes             shows what `notes` is, and asks
-  bowline config trust --revoke notes    takes it back
-  bowline config trust --revoke ../app   takes back all that files below it name
-  bowline config trust --revoke --all    takes back everything")]
+  bowline config trust                   list trusted and untrusted servers
+  bowline config trust notes             show what `notes` runs, and ask
+  bowline config trust --revoke notes    stop trusting it
+  bowline config trust --revoke ../app   stop trusting all servers in that folder
+  bowline config trust --revoke --all    stop trusting all servers")]
 pub(crate) struct Trust {
-    /// Servers that files of this project name
+    /// Servers from this project's files
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short, requires = "names")]
     yes: bool,
-    /// Trust them no longer; a file or folder stands for all in it
+    /// Stop trusting them; a file or folder stands for all servers in it
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
-    /// Everything that is trusted
+    /// Revoke all trusted servers
     #[arg(long, requires = "revoke", conflicts_with = "names")]
     all: bool,
 }
@@ -47,8 +48,8 @@ pub(crate) struct Trust {
 impl Trust {
     pub(super) async fn run(self, cx: &Context) -> Result<(), Failure> {
         match (self.revoke, self.names.is_empty()) {
-            (true, true) if !self.all => Err(Failure::usage("whom do you not trust any more?")
-                .hint("name servers, files or folders, or take everything back with --all")),
+            (true, true) if !self.all => Err(Failure::usage("nothing to revoke was given")
+                .hint("name servers, files or folders, or revoke everything with --all")),
             (true, _) => self.revoke(cx),
             (false, true) => list(cx),
             (false, false) => interruptible(self.trust(cx)).await,
@@ -63,7 +64,7 @@ impl Trust {
             let found = project_server(&servers, name)?;
             let state = trust::trust_state(&cx.globals, found)?;
             if state != TrustState::Trusted || cx.globals.trust_project {
-                let question = "Trust it, as long as the file says this?";
+                let question = "Trust it, as long as its entry does not change?";
                 if !self.yes && !trust::confirm(cx, found, state, question).await? {
                     let name = escape_control(name);
                     return Err(Failure::usage(format!("`{name}` is not trusted")));
@@ -78,7 +79,7 @@ impl Trust {
             let file = display_path(&found.path);
             if !cx.json() {
                 cx.output
-                    .line(format!("trusted {} of {file}", escape_control(name)))?;
+                    .line(format!("trusted {} from {file}", escape_control(name)))?;
             }
             results.push(json!({"name": name, "file": found.path}));
         }
@@ -109,10 +110,10 @@ impl Trust {
             })?;
             if removed.is_empty() {
                 let word = escape_control(word);
-                return Err(
-                    Failure::usage(format!("nothing that you trust is `{word}`"))
-                        .hint("`bowline config trust` lists what you trust"),
-                );
+                return Err(Failure::usage(format!(
+                    "`{word}` is not a trusted server, file or folder"
+                ))
+                .hint("`bowline config trust` lists what you trust"));
             }
             revoked.extend(removed);
         }
@@ -123,34 +124,34 @@ impl Trust {
         for it in &revoked {
             let (name, file) = (escape_control(&it.name), display_path(&it.file));
             cx.output
-                .line(format!("{name} of {file} is not trusted any more"))?;
+                .line(format!("{name} from {file} is no longer trusted"))?;
         }
         Ok(())
     }
 }
 
-/// The server of a project that has this name here.
+/// Returns the project server of this name.
 fn project_server<'a>(servers: &'a Servers, name: &str) -> Result<&'a ConfiguredServer, Failure> {
     if let Some(found) = servers.get(name) {
         if trust::is_project_server(found) {
             return Ok(found);
         }
         let file = display_path(&found.path);
-        let why = format!("`{name}` is your own, by {file}: it needs no trust");
+        let why = format!("`{name}` is your own, from {file}: it does not need to be trusted");
         return Err(Failure::usage(why));
     }
     if let Some(shadowing) = servers.shadowed_by_name(name) {
         let why = shadowing.reason();
-        let why = format!("`{name}` of the project is not used: {why}");
+        let why = format!("the project's `{name}` is not used: {why}");
         let failure = Failure::usage(escape_control(&why));
         return Err(match shadowing {
             ShadowedBy::UnreadableFile(path) => {
-                failure.hint(format!("correct {} first", display_path(&path)))
+                failure.hint(format!("fix {} first", display_path(&path)))
             }
-            _ => failure.hint("give one of them another name"),
+            _ => failure.hint("rename one of them"),
         });
     }
-    let failure = Failure::usage(format!("no project's file here names a server `{name}`"));
+    let failure = Failure::usage(format!("no project server `{name}` found here"));
     let known = servers
         .effective()
         .filter(|found| trust::is_project_server(found));
@@ -162,7 +163,7 @@ fn project_server<'a>(servers: &'a Servers, name: &str) -> Result<&'a Configured
     )
 }
 
-/// What is trusted, and what could be here.
+/// Lists trusted servers, and servers here that could be trusted.
 fn list(cx: &Context) -> Result<(), Failure> {
     let trust_file = TrustFile::read()?;
     let servers = Servers::load(&cx.globals)?;
@@ -201,8 +202,8 @@ fn list(cx: &Context) -> Result<(), Failure> {
     for (found, state) in &waiting {
         let mark = paint.text(Style::Warning, "?");
         let why = match state {
-            TrustState::Changed => "has changed since you trusted it",
-            _ => "waits for you",
+            TrustState::Changed => "changed since you trusted it",
+            _ => "not trusted yet",
         };
         let (name, file) = (escape_control(&found.entry.name), display_path(&found.path));
         let summary = trust::summary(found);
@@ -213,7 +214,7 @@ fn list(cx: &Context) -> Result<(), Failure> {
     }
     if trust_file.servers().is_empty() && waiting.is_empty() {
         cx.output
-            .note("no server of a project is trusted, and none is here");
+            .note("no project servers are trusted, and none are configured here");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The tools of all servers that are known.
+//! Listing the tools of all configured servers.
 
 use std::time::Duration;
 
@@ -16,16 +16,15 @@ use crate::{
     target::{self, Target},
 };
 
-/// How long each server may take, unless said otherwise: some are downloaded
-/// first.
+/// Default timeout per server. It is long because some are downloaded first.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Lists the tools of all servers, at the same time. A server that fails is
-/// told of; it is a failure only if all do that are configured.
+/// Lists the tools of all servers concurrently. Servers that fail are reported;
+/// the command fails only if all configured servers do.
 pub(super) async fn list(cx: &Context) -> Result<(), Failure> {
     let selected = select(cx, &[])?;
     let mut targets = selected.targets.clone();
-    // Listed at the end, it has no say in whether the others work.
+    // The built-in server is listed last and does not affect the result.
     if targets.iter().all(|target| target.name() != target::DEMO) {
         targets.push(Target::Demo);
     }

@@ -1,4 +1,4 @@
-//! One of a server's tools or prompts, by its name.
+//! Looking up a tool or prompt by name.
 
 use bowline::{
     Client,
@@ -12,17 +12,17 @@ use crate::{
     target::Target,
 };
 
-/// All tools of a server.
+/// Returns all tools of a server.
 pub(crate) async fn tools(client: &Client) -> Result<RawList<Tool>, Failure> {
     list(client, method::TOOLS_LIST, "tools").await
 }
 
-/// All prompts of a server.
+/// Returns all prompts of a server.
 pub(crate) async fn prompts(client: &Client) -> Result<RawList<Prompt>, Failure> {
     list(client, method::PROMPTS_LIST, "prompts").await
 }
 
-/// A tool, or what might have been meant.
+/// Returns the tool, or a failure that suggests a similar name.
 pub(crate) fn tool<'a>(
     tools: &'a [Tool],
     target: &Target,
@@ -32,13 +32,13 @@ pub(crate) fn tool<'a>(
     found.ok_or_else(|| {
         let known = tools.iter().map(|tool| tool.name.as_str());
         not_found(target.name(), "tool", name, known).hint(format!(
-            "`bowline list {}` shows those that there are",
+            "`bowline list {}` shows its tools",
             target.to_shell_args()
         ))
     })
 }
 
-/// A prompt, or what might have been meant.
+/// Returns the prompt, or a failure that suggests a similar name.
 pub(crate) fn prompt<'a>(
     prompts: &'a [Prompt],
     target: &Target,
@@ -48,13 +48,13 @@ pub(crate) fn prompt<'a>(
     found.ok_or_else(|| {
         let known = prompts.iter().map(|prompt| prompt.name.as_str());
         not_found(target.name(), "prompt", name, known).hint(format!(
-            "`bowline prompts {}` shows those that there are",
+            "`bowline prompts {}` shows its prompts",
             target.to_shell_args()
         ))
     })
 }
 
-/// Says that there is no such thing.
+/// Returns the failure for an unknown name.
 pub(crate) fn not_found<'a>(
     server: &str,
     kind: &str,
@@ -63,7 +63,9 @@ pub(crate) fn not_found<'a>(
 ) -> Failure {
     let mut known = known.into_iter().peekable();
     if known.peek().is_none() {
-        return Failure::usage(format!("{server} has no {kind}s, so no `{name}`"));
+        return Failure::usage(format!(
+            "{server} has no {kind} `{name}`: it has no {kind}s"
+        ));
     }
     let failure = Failure::usage(format!("{server} has no {kind} `{name}`"));
     match closest_match(name, known) {

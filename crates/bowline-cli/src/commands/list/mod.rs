@@ -18,8 +18,8 @@ use crate::{
     target::{self, ResolvedWords, Target, TargetWords},
 };
 
-/// How many parts of schemas are looked at for all signatures of a list. There
-/// may be a hundred thousand tools, and none of them may be honest.
+/// Maximum number of subschemas visited for all signatures of a list. A hostile
+/// server may list a hundred thousand tools.
 const MAX_SUBSCHEMAS: usize = 2_000_000;
 
 /// List the tools of a server, or of all servers
@@ -30,17 +30,17 @@ const MAX_SUBSCHEMAS: usize = 2_000_000;
 Examples:
   bowline list                     the tools of all servers
   bowline list demo                the tools of one server, as signatures
-  bowline list demo.echo           all about one tool
+  bowline list demo.echo           details of one tool
   bowline list demo.echo --schema  the schema of its arguments
   bowline list -- npx -y @modelcontextprotocol/server-everything"
 )]
 pub(crate) struct List {
     #[command(flatten)]
     words: TargetWords,
-    /// Print the JSON Schema of what a tool takes
+    /// Print the JSON Schema of the tool's arguments
     #[arg(long)]
     schema: bool,
-    /// Shorten nothing
+    /// Do not shorten anything
     #[arg(long)]
     full: bool,
 }
@@ -52,8 +52,8 @@ impl List {
         }
         let words = self.words.clone().resolve(cx)?;
         if let Some(word) = words.rest.first() {
-            return Err(Failure::usage(format!("`{word}` is one word too many"))
-                .hint("one server or one tool is listed at a time"));
+            return Err(Failure::usage(format!("unexpected argument `{word}`"))
+                .hint("list one server or one tool at a time"));
         }
         let listed = target::with_client(cx, &words.target, async |client| tools(client).await);
         let listed = listed.await?;
@@ -106,7 +106,7 @@ impl List {
         listed: &RawList<Tool>,
     ) -> Result<(), Failure> {
         let names = listed.items.iter().map(|tool| tool.name.as_str());
-        // Perhaps in quotation marks. Arguments do not belong here.
+        // The name may be quoted. Arguments are not allowed here.
         let bare_name = CallExpression::new(name, names)
             .ok()
             .and_then(CallExpression::into_bare_name);
@@ -139,7 +139,7 @@ impl List {
     }
 }
 
-/// How a tool is called on a command line, with what it needs.
+/// Formats the command line that calls a tool with its required arguments.
 fn call_command_line(target: &Target, signature: &Signature<'_>) -> String {
     let name = quoted_name(signature.name());
     let required_names = signature.required();

@@ -13,7 +13,7 @@ use crate::{
     target::{self, TargetWords},
 };
 
-/// Send any request, and print the result
+/// Send any request and print the result
 #[derive(Args, Debug)]
 #[command(
     override_usage = "bowline raw <SERVER> <METHOD> [PARAMS] [OPTIONS]\n       bowline raw <METHOD> [PARAMS] [OPTIONS] -- <COMMAND>…",
@@ -34,8 +34,8 @@ impl Raw {
         let words = self.words.resolve(cx)?;
         let server = words.target.name();
         let Some(method) = &words.name else {
-            return Err(Failure::usage(format!("which method of {server}?"))
-                .hint(format!("there are {}", METHODS.join(", "))));
+            return Err(Failure::usage(format!("no method given for {server}"))
+                .hint(format!("known methods: {}", METHODS.join(", "))));
         };
         let argument_words = arguments::parse_words(&words.rest, cx.time_left())?;
         let mut params = Extra::new();

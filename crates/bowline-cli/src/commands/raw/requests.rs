@@ -1,7 +1,7 @@
-//! Requests whose results are kept as they came.
+//! Requests whose results are kept verbatim.
 //!
-//! What `--json` prints is what the server gave: unknown members, order and
-//! all. So results are not decoded on the way there.
+//! `--json` prints what the server sent, including unknown members and their
+//! order, so results are not decoded on the way.
 
 use bowline::{
     Client, Error, ErrorKind, RawJson, Reason,
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{failure::Failure, output::closest_match};
 
-/// The methods that the protocol has. Servers may have others.
+/// The methods of the protocol. Servers may have others.
 pub(crate) const METHODS: [&str; 18] = [
     DISCOVER,
     PING,
@@ -41,7 +41,7 @@ pub(crate) const METHODS: [&str; 18] = [
     TASKS_UPDATE,
 ];
 
-/// Sends a request, and gives the result as it came.
+/// Sends a request and returns the raw result.
 pub(crate) async fn send(client: &Client, method: &str, params: Extra) -> Result<RawJson, Failure> {
     request(client, method, params).await.map_err(|error| {
         let is_unknown = error.reason() == Reason::MethodNotFound && !METHODS.contains(&method);
@@ -53,7 +53,7 @@ pub(crate) async fn send(client: &Client, method: &str, params: Extra) -> Result
     })
 }
 
-/// Sends a request, and gives the result as it came, or the error as it is.
+/// Sends a request and returns the raw result, or the unconverted error.
 pub(crate) async fn request(
     client: &Client,
     method: &str,
@@ -65,18 +65,18 @@ pub(crate) async fn request(
         .map(|answer| answer.0)
 }
 
-/// A list that came in pages.
+/// A list that was fetched page by page.
 pub(crate) struct RawList<T> {
     pub(crate) items: Vec<T>,
-    /// The items as they came.
+    /// The raw items.
     pub(crate) raw: Vec<RawJson>,
-    /// The first page, with whatever else it said.
+    /// The first page's other members.
     first_page: Extra,
     key: &'static str,
 }
 
 impl<T> RawList<T> {
-    /// The list as one result.
+    /// Returns the list as one result.
     pub(crate) fn json(&self) -> Result<RawJson, Failure> {
         let mut merged = self.first_page.clone();
         merged.insert(self.key, encode(&self.raw)?);
@@ -84,7 +84,8 @@ impl<T> RawList<T> {
     }
 }
 
-/// Lists all pages of `key`. A server that does not offer such things has none.
+/// Lists all pages of `key`. Returns an empty list if the server does not have
+/// the capability.
 pub(crate) async fn list<T: DeserializeOwned>(
     client: &Client,
     method: &str,
@@ -108,7 +109,7 @@ pub(crate) async fn list<T: DeserializeOwned>(
         };
         let bytes = page.get().len();
         let invalid_page =
-            |_| Failure::failed(format!("{method}: the answer is not a list of {key}"));
+            |_| Failure::failed(format!("{method}: invalid response: not a list of {key}"));
         let mut page: Extra = page.decode().map_err(invalid_page)?;
         let items = page.get(key).map(RawJson::decode::<Vec<RawJson>>);
         let items = items.transpose().map_err(invalid_page)?.unwrap_or_default();
@@ -126,13 +127,13 @@ pub(crate) async fn list<T: DeserializeOwned>(
             None => break,
         }
     }
-    // One that does not fit must not hide the others.
+    // An invalid item must not hide the others.
     let items = listed.raw.iter().filter_map(|item| item.decode().ok());
     listed.items = items.collect();
     Ok(listed)
 }
 
-/// What tells an item from the others in its list.
+/// Returns what identifies an item in its list.
 fn item_key(item: &RawJson, key: &str) -> String {
     let name = item.decode::<ItemNames>().ok().and_then(|named| match key {
         "resources" => named.uri,
@@ -142,7 +143,7 @@ fn item_key(item: &RawJson, key: &str) -> String {
     name.unwrap_or_else(|| item.get().to_owned())
 }
 
-/// What items are told apart by, and nothing else of them.
+/// The members that identify an item.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemNames {
@@ -151,19 +152,19 @@ struct ItemNames {
     uri_template: Option<String>,
 }
 
-/// A list that goes on and on is not followed for ever.
+/// Converts the error of a list, with a hint for lists that exceed the limits.
 fn list_failure(method: &str, error: Error) -> Failure {
     let is_too_long = error.reason() == Reason::ListTooLong;
     let failure = Failure::from(error);
     match is_too_long {
         true => failure.hint(format!(
-            "`bowline raw SERVER {method}` shows one page, and takes a cursor"
+            "`bowline raw SERVER {method}` fetches a single page and accepts a cursor"
         )),
         false => failure,
     }
 }
 
-/// A value as JSON.
+/// Encodes a value as JSON.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<RawJson, Failure> {
     RawJson::encode(value).map_err(|error| Failure::usage(error.to_string()))
 }

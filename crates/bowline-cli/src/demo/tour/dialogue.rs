@@ -1,5 +1,4 @@
-//! A user and a model who answer without being asked to press keys, and write
-//! down what was said.
+//! A scripted user and model for the tour, with a log of the dialogue.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,13 +10,13 @@ use bowline::{
 };
 use serde_json::{Value, json};
 
-/// What was said in a conversation, in order.
+/// The log of a conversation, in order.
 #[derive(Clone, Default)]
 pub(super) struct DialogueLog {
     lines: Arc<Mutex<Vec<DialogueLine>>>,
 }
 
-/// Something that was said.
+/// A line of the dialogue.
 #[derive(Clone, Debug)]
 pub(super) struct DialogueLine {
     pub(super) speaker: Speaker,
@@ -34,7 +33,7 @@ pub(super) enum Speaker {
 }
 
 impl DialogueLog {
-    /// What was said since this was last asked.
+    /// Takes the lines since the last call.
     pub(super) fn take_lines(&self) -> Vec<DialogueLine> {
         std::mem::take(&mut self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -46,7 +45,7 @@ impl DialogueLog {
     }
 }
 
-/// Lets the two answer for a client.
+/// Lets the script answer for a client.
 pub(super) fn with_scripted_answers(builder: ClientBuilder, log: &DialogueLog) -> ClientBuilder {
     let (user, model) = (log.clone(), log.clone());
     builder
@@ -60,7 +59,8 @@ pub(super) fn with_scripted_answers(builder: ClientBuilder, log: &DialogueLog) -
         })
 }
 
-/// The user's answer: the cheapest seat at a window, and yes to all else.
+/// Returns the user's answer: the cheapest flight, a window seat, and yes to
+/// everything else.
 fn fill_in(question: &ElicitParams, log: &DialogueLog) -> ElicitResult {
     log.add(Speaker::ServerToUser, &question.message);
     let form = question.requested_schema.as_ref();
@@ -81,7 +81,7 @@ fn accept(content: &Value) -> ElicitResult {
     ElicitResult::accept_with(content).unwrap_or_else(|_| ElicitResult::cancel())
 }
 
-/// The number of the cheapest flight in a list, if it is one.
+/// Returns the number of the cheapest flight in a list, if the message is one.
 fn cheapest(message: &str) -> Option<&str> {
     let flights = message.lines().filter_map(|line| {
         let (rest, _) = line.rsplit_once(" euros")?;
@@ -92,7 +92,7 @@ fn cheapest(message: &str) -> Option<&str> {
     flights.min_by_key(|(price, _)| *price).map(|(_, id)| id)
 }
 
-/// What the model writes. It is not a very good one.
+/// Returns the model's answer. It is not a very good model.
 fn write_sample(question: &CreateMessageParams, log: &DialogueLog) -> CreateMessageResult {
     let last = question.messages.last();
     let texts = last

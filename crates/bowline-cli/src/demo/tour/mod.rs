@@ -1,9 +1,9 @@
-//! The guided tour: what the command can do, shown on a server of its own,
+//! The guided tour: shows what the command can do, on its own server process,
 //! which is killed on the way.
 //!
-//! Everything that is shown has just happened. `stage` is the server and the
-//! connection to it, `cast` answers what the server asks, `scenes` is what
-//! happens, and `screen` how it is shown.
+//! Everything shown has just happened. `server` is the server and the
+//! connection to it, `dialogue` answers the server's questions, `steps` is what
+//! happens, and `screen` prints it.
 
 mod dialogue;
 mod screen;
@@ -19,10 +19,10 @@ use crate::{
     target::interruptible,
 };
 
-/// How long any one thing may take before the tour gives up.
+/// Time limit of each step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Shows everything. With pauses to read in, unless it should be fast.
+/// Runs the tour, with pauses for reading unless `fast`.
 pub(crate) async fn run(cx: &Context, fast: bool) -> Result<(), Failure> {
     let mut screen = Screen::new(cx, fast);
     let result = interruptible(run_tour(&mut screen)).await;
@@ -49,15 +49,15 @@ async fn run_steps(screen: &mut Screen<'_>, tour_server: &mut TourServer) -> Res
     steps::show_recovery(screen, tour_server, &mut clock, killed).await
 }
 
-/// Waits for something, but not for ever.
+/// Waits for something, with a time limit.
 async fn with_step_timeout<T>(what: &str, work: impl Future<Output = T>) -> Result<T, Failure> {
     tokio::time::timeout(STEP_TIMEOUT, work).await.map_err(|_| {
-        let message = format!("the tour waited {STEP_TIMEOUT:?} in vain for {what}");
+        let message = format!("the tour timed out after {STEP_TIMEOUT:?}, waiting for {what}");
         Failure::new(FailureKind::Timeout, message)
     })
 }
 
-/// Something that was told did not come true.
+/// Returns the failure for something that should have happened.
 fn assertion_failed(what: impl Into<String>) -> Failure {
-    Failure::failed(format!("the tour went wrong: {}", what.into()))
+    Failure::failed(format!("the tour failed: {}", what.into()))
 }

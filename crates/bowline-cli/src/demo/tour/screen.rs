@@ -1,4 +1,4 @@
-//! How the tour is shown: at a pace to read at, or as one document.
+//! Printing the tour: at reading speed, or as one document.
 
 use std::{
     io::{IsTerminal as _, stdout},
@@ -14,20 +14,20 @@ use crate::{
     output::{Style, escape_control},
 };
 
-/// How long a reader takes for one letter, and for one line however short.
+/// Reading time per character, and the minimum per line.
 const CHAR_PAUSE: Duration = Duration::from_millis(9);
 const LINE_PAUSE: Duration = Duration::from_millis(150);
-/// The pause before something new.
+/// The pause before a section.
 const SECTION_PAUSE: Duration = Duration::from_millis(700);
 
-/// Where the tour is shown.
+/// Prints the tour.
 pub(super) struct Screen<'a> {
     pub(super) cx: &'a Context,
     has_pauses: bool,
     sections: Vec<Section>,
 }
 
-/// What is shown together.
+/// A section of the tour.
 #[derive(Serialize)]
 struct Section {
     title: String,
@@ -44,7 +44,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Begins something new.
+    /// Starts a section.
     pub(super) async fn section(&mut self, title: &str) -> Result<(), Failure> {
         let number = self.sections.len() + 1;
         self.sections.push(Section {
@@ -57,12 +57,12 @@ impl<'a> Screen<'a> {
         self.line(format!("\n{title}")).await
     }
 
-    /// Says something in between.
+    /// Prints a paragraph.
     pub(super) async fn paragraph(&mut self, text: &str) -> Result<(), Failure> {
         self.line(text.to_owned()).await
     }
 
-    /// Shows the command that does what is shown next.
+    /// Prints the command that does what is shown next.
     pub(super) async fn command(&mut self, command: &str) -> Result<(), Failure> {
         if let Some(current) = self.sections.last_mut() {
             current.commands.push(command.to_owned());
@@ -74,7 +74,7 @@ impl<'a> Screen<'a> {
         Ok(())
     }
 
-    /// Shows what came out, which may be of several lines.
+    /// Prints output, which may have several lines.
     pub(super) async fn output(&mut self, text: &str) -> Result<(), Failure> {
         for line in escape_control(text).lines() {
             if let Some(current) = self.sections.last_mut() {
@@ -85,7 +85,7 @@ impl<'a> Screen<'a> {
         Ok(())
     }
 
-    /// Shows that something that was promised is so.
+    /// Prints that something worked as promised.
     pub(super) async fn success(&mut self, text: &str) -> Result<(), Failure> {
         if let Some(current) = self.sections.last_mut() {
             current.output.push(text.to_owned());
@@ -94,7 +94,7 @@ impl<'a> Screen<'a> {
         self.line(format!("{mark} {}", escape_control(text))).await
     }
 
-    /// Ends the tour, for programs: all at once.
+    /// Ends the tour; prints the JSON document, if requested.
     pub(super) fn finish(&self, ok: bool) -> Result<(), Failure> {
         if !self.cx.json() {
             return Ok(());

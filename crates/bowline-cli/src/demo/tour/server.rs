@@ -1,4 +1,4 @@
-//! The server of the tour, a process of its own, and the connection to it.
+//! The tour's server process, and the connection to it.
 
 use std::time::{Duration, Instant};
 
@@ -17,16 +17,16 @@ use super::{
 };
 use crate::{context::Context, failure::Failure};
 
-/// The waits between attempts to connect: shorter than usual, since nobody
-/// wants to wait on a tour.
+/// Delays between connection attempts: shorter than usual, to keep the tour
+/// short.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
 
-/// The server, and the connection to it.
+/// The server and the connection to it.
 pub(super) struct TourServer {
     pub(super) client: Client,
-    /// What was said in conversations.
+    /// The dialogue so far.
     pub(super) dialogue: DialogueLog,
-    /// How long it took to start the server and to agree on how to speak.
+    /// How long it took to start the server and open the session.
     pub(super) startup_time: Duration,
     process_id: watch::Receiver<Option<u32>>,
 }
@@ -63,22 +63,22 @@ impl TourServer {
         })
     }
 
-    /// The number of the server's process, once it has said so and it is not
-    /// `before`.
+    /// Returns the server's process id, once it was announced and is not
+    /// `previous`.
     pub(super) async fn wait_process_id(&mut self, previous: Option<u32>) -> Result<u32, Failure> {
         let announced = self
             .process_id
             .wait_for(|number| number.is_some() && *number != previous);
         let announced =
-            with_step_timeout("the server to say which process it is", announced).await?;
+            with_step_timeout("the server to announce its process id", announced).await?;
         announced
             .ok()
             .and_then(|number| *number)
-            .ok_or_else(|| assertion_failed("the server did not say which process it is"))
+            .ok_or_else(|| assertion_failed("the server did not announce its process id"))
     }
 }
 
-/// The number in the line with which a server announces itself.
+/// Parses the process id from the line with which a server announces itself.
 fn parse_process_id(line: &str) -> Option<u32> {
     let (_, number) = line.split_once(READY)?;
     number.trim().parse().ok()
@@ -91,13 +91,13 @@ pub(super) fn measure_recovery(client: &Client) -> JoinHandle<Duration> {
     tokio::spawn(async move {
         let is_recovered =
             |now: &Health| now.sessions > previous && now.state == ConnectionState::Ready;
-        // If there is no connection any more, whoever uses it will notice.
+        // If the client was stopped, the next call fails.
         let _ = health.wait_for(is_recovered).await;
         start.elapsed()
     })
 }
 
-/// The command that would end a process as [`kill`] does.
+/// Returns the command that would end a process as [`kill`] does.
 pub(super) fn kill_command(process_id: u32) -> String {
     if cfg!(unix) {
         format!("kill -9 {process_id}")
@@ -106,21 +106,21 @@ pub(super) fn kill_command(process_id: u32) -> String {
     }
 }
 
-/// Ends the server's process, at once and whatever it does.
+/// Kills the server process immediately.
 #[cfg(unix)]
 pub(super) async fn kill(_: &Client, process_id: u32) -> Result<(), Failure> {
     use rustix::process::{Pid, Signal, kill_process};
     let number = i32::try_from(process_id).ok().and_then(Pid::from_raw);
-    let number =
-        number.ok_or_else(|| assertion_failed(format!("{process_id} is not a process")))?;
+    let number = number
+        .ok_or_else(|| assertion_failed(format!("{process_id} is not a valid process id")))?;
     kill_process(number, Signal::KILL)
         .map_err(|error| assertion_failed(format!("cannot kill it: {error}")))
 }
 
-/// Ends the server's process, by its own hand.
+/// Makes the server process exit by itself.
 #[cfg(not(unix))]
 pub(super) async fn kill(client: &Client, _: u32) -> Result<(), Failure> {
-    // It ends before it can answer.
+    // It exits before it can respond.
     let _ = client.tools().call("crash", serde_json::json!({})).await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What happens on the tour, scene by scene.
+//! The steps of the tour.
 
 use std::time::{Duration, Instant};
 
@@ -19,12 +19,12 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// How many tools are shown.
+/// Maximum number of tools listed.
 const MAX_LISTED_TOOLS: usize = 6;
 
 pub(super) async fn welcome(screen: &mut Screen<'_>) -> Result<(), Failure> {
     screen
-        .paragraph("A tour of bowline, on a server that is started for it and does not survive it.")
+        .paragraph("A tour of bowline, on a server that is started for it and will be killed.")
         .await
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn connect(screen: &mut Screen<'_>) -> Result<TourServer, Failu
     let server = tour_server
         .client
         .server()
-        .ok_or_else(|| assertion_failed("there is no server"))?;
+        .ok_or_else(|| assertion_failed("not connected to a server"))?;
     let name = server
         .info
         .as_ref()
@@ -51,7 +51,7 @@ pub(super) async fn connect(screen: &mut Screen<'_>) -> Result<TourServer, Failu
     let revision = server.revision;
     screen
         .success(&format!(
-            "{name} is process {process}, was up after {ms:.0} ms and speaks revision {revision}"
+            "{name} is process {process}, was ready after {ms:.0} ms and uses revision {revision}"
         ))
         .await?;
     Ok(tour_server)
@@ -93,10 +93,10 @@ pub(super) async fn call(screen: &mut Screen<'_>, tour_server: &TourServer) -> R
     screen.output(&text).await?;
     let sum = serde_json::from_str(&text).map(|result: Value| result["sum"].as_f64());
     if !matches!(sum, Ok(Some(42.0))) {
-        return Err(assertion_failed(format!("17 and 25 should not be {text}")));
+        return Err(assertion_failed(format!("17 + 25 should not be {text}")));
     }
     screen
-        .success(&format!("answered in {elapsed:.1} ms"))
+        .success(&format!("responded in {elapsed:.1} ms"))
         .await
 }
 
@@ -114,9 +114,9 @@ async fn read_text(tour_server: &TourServer, uri: &str) -> Result<String, Failur
 }
 
 pub(super) async fn ask(screen: &mut Screen<'_>, tour_server: &TourServer) -> Result<(), Failure> {
-    screen.section("Call a tool that asks back").await?;
+    screen.section("Call a tool that asks questions").await?;
     screen
-        .paragraph("It asks you, and your model, before it is done. Here a script answers.")
+        .paragraph("It asks you, and your model, before it finishes. Here a script answers.")
         .await?;
     screen
         .command("bowline call demo.book_flight destination=Lisbon")
@@ -147,7 +147,7 @@ pub(super) async fn ask(screen: &mut Screen<'_>, tour_server: &TourServer) -> Re
         .await
 }
 
-/// What somebody said, beside who it was.
+/// Formats a line of dialogue next to its speaker.
 fn dialogue_block(speaker: &str, text: &str) -> String {
     let lines = text.lines().filter(|line| !line.is_empty());
     let labels = [speaker].into_iter().chain(std::iter::repeat(""));
@@ -161,7 +161,7 @@ pub(super) async fn watch(
     screen: &mut Screen<'_>,
     tour_server: &TourServer,
 ) -> Result<Subscription, Failure> {
-    screen.section("Watch something change").await?;
+    screen.section("Watch a resource change").await?;
     screen
         .command(&format!("bowline watch demo {}", clock::URI))
         .await?;
@@ -176,14 +176,14 @@ pub(super) async fn watch(
     Ok(clock)
 }
 
-/// Waits until the server says that the clock has changed.
+/// Waits for an update of the clock.
 async fn wait_update(clock: &mut Subscription) -> Result<(), Failure> {
     while next_change(clock).await? == Change::Missed {}
     Ok(())
 }
 
-/// Waits for the gap in what was told of the clock. What was told before it
-/// is old.
+/// Waits until updates were missed, then for the next one. Earlier updates are
+/// old.
 async fn wait_resubscribed(clock: &mut Subscription) -> Result<(), Failure> {
     while next_change(clock).await? != Change::Missed {}
     wait_update(clock).await
@@ -193,10 +193,10 @@ async fn next_change(clock: &mut Subscription) -> Result<Change, Failure> {
     let change = with_step_timeout("the clock to change", clock.next()).await?;
     change
         .filter(|change| *change != Change::Lost)
-        .ok_or_else(|| assertion_failed("the clock is not watched any more"))
+        .ok_or_else(|| assertion_failed("the subscription to the clock was lost"))
 }
 
-/// Kills the server. Gives what will know how long it took to come back.
+/// Kills the server. The result knows how long it took to recover.
 pub(super) async fn kill(
     screen: &mut Screen<'_>,
     tour_server: &mut TourServer,
@@ -243,13 +243,13 @@ pub(super) async fn kill(
     Ok(KilledServer { process, recovery })
 }
 
-/// A server that was killed, and when it will be back.
+/// A killed server, and when it has recovered.
 pub(super) struct KilledServer {
     process: u32,
     recovery: JoinHandle<Duration>,
 }
 
-/// How the call ended, and why.
+/// Shows how the call ended, and why.
 async fn show_call_error(
     screen: &mut Screen<'_>,
     cause: &ConnectionError,
@@ -257,19 +257,22 @@ async fn show_call_error(
 ) -> Result<(), Failure> {
     if !matches!(cause.kind(), ConnectionErrorKind::Exited { .. }) {
         return Err(assertion_failed(format!(
-            "the server did not just end: {cause}"
+            "the server process did not exit: {cause}"
         )));
     }
     screen
-        .success(&format!("the call ended within {ms} ms: {}", cause.kind()))
+        .success(&format!("the call failed within {ms} ms: {}", cause.kind()))
         .await?;
     let last = cause.detail().and_then(|tail| tail.lines().last());
-    let last = last.ok_or_else(|| assertion_failed("the server had no last words"))?;
+    let last =
+        last.ok_or_else(|| assertion_failed("the server wrote nothing to standard error"))?;
     screen
-        .success(&format!("its last words were kept: {last:?}"))
+        .success(&format!(
+            "the last line of its standard error was kept: {last:?}"
+        ))
         .await?;
     screen
-        .paragraph("  It was not sent again: nobody knows what it had done already.")
+        .paragraph("  The call was not retried: nobody knows what it had already done.")
         .await
 }
 
@@ -279,21 +282,21 @@ pub(super) async fn show_recovery(
     clock: &mut Subscription,
     killed: KilledServer,
 ) -> Result<(), Failure> {
-    screen.section("And it comes back").await?;
-    let elapsed = with_step_timeout("the connection to come back", killed.recovery).await?;
-    let elapsed = elapsed.map_err(|_| assertion_failed("the connection did not come back"))?;
+    screen.section("The server comes back").await?;
+    let elapsed = with_step_timeout("the connection to recover", killed.recovery).await?;
+    let elapsed = elapsed.map_err(|_| assertion_failed("the connection did not recover"))?;
     let seconds = elapsed.as_secs_f64();
     let process = tour_server.wait_process_id(Some(killed.process)).await?;
     let sessions = tour_server.client.health().sessions;
     screen
         .success(&format!(
-            "the connection is up again {seconds:.1} s later: process {process}, session {sessions}"
+            "reconnected after {seconds:.1} s: process {process}, session {sessions}"
         ))
         .await?;
     wait_resubscribed(clock).await?;
     let time = read_text(tour_server, clock::URI).await?;
     screen
-        .success(&format!("the clock is still watched, and says {time}"))
+        .success(&format!("the clock is still subscribed to: {time}"))
         .await?;
     let echoed = tour_server
         .client
@@ -309,18 +312,15 @@ pub(super) async fn show_recovery(
 pub(super) async fn next_steps(screen: &mut Screen<'_>) -> Result<(), Failure> {
     screen.section("Your turn").await?;
     let commands = [
-        (
-            "bowline servers",
-            "the servers that you have configured, and how they are",
-        ),
-        ("bowline list demo", "the same server, without the accident"),
+        ("bowline servers", "your configured servers and their state"),
+        ("bowline list demo", "the same server, without the crash"),
         (
             "bowline call demo.book_flight destination=Oslo",
             "a tool that asks you",
         ),
         (
             "bowline doctor SERVER",
-            "what is wrong with one that does not work",
+            "diagnose a server that does not work",
         ),
         (
             "bowline serve demo --http",

@@ -1,5 +1,4 @@
-//! The business itself, which knows nothing of the protocol: flights that one
-//! can look for, and bookings.
+//! The business logic, independent of the protocol: flights and bookings.
 
 use std::{
     collections::BTreeMap,
@@ -10,21 +9,21 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The number of the booking that is always there.
+/// The number of the initial booking.
 const FIRST_BOOKING: u32 = 1000;
 
-/// A flight on some day.
+/// A flight on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Flight {
     /// Its number.
     pub(super) id: String,
-    /// Where it goes to.
+    /// Its destination.
     pub(super) destination: String,
     /// The day, as 2027-05-01.
     pub(super) date: String,
-    /// When it leaves.
+    /// Departure time.
     pub(super) departs: String,
-    /// What it costs, in euros.
+    /// Price in euros.
     pub(super) price: u32,
 }
 
@@ -40,21 +39,21 @@ impl fmt::Display for Flight {
 pub(super) struct Airline {
     pub(super) name: &'static str,
     departs: &'static str,
-    /// What it takes beyond the price of the route.
+    /// Added to the price of the route.
     fee: u32,
 }
 
-/// All of them.
+/// All airlines.
 pub(super) const AIRLINES: [Airline; 3] = [
     airline("Gull", "06:40", 0),
     airline("Heron", "12:15", 35),
     airline("Swift", "19:30", 20),
 ];
 
-/// Where they fly to, and what that costs, in euros.
+/// Destinations and prices, in euros.
 const ROUTES: [(&str, u32); 3] = [("Lisbon", 120), ("Oslo", 150), ("Tokyo", 790)];
 
-/// The names of all destinations.
+/// Returns the names of all destinations.
 pub(crate) fn destinations() -> [&'static str; 3] {
     ROUTES.map(|(place, _)| place)
 }
@@ -64,7 +63,7 @@ const fn airline(name: &'static str, departs: &'static str, fee: u32) -> Airline
 }
 
 impl Airline {
-    /// The flight to a place on a day, if there is one.
+    /// Returns the flight to a place on a day, if there is one.
     pub(super) fn search(&self, place: &str, date: &str) -> Option<Flight> {
         let is_route = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
         let (number, (place, price)) = (1..).zip(ROUTES).find(is_route)?;
@@ -78,16 +77,15 @@ impl Airline {
     }
 }
 
-/// The agency's books.
+/// The agency's bookings.
 #[derive(Debug)]
 pub(crate) struct Agency {
-    /// By number, which is never used again: what is cancelled stays as nothing.
+    /// By number, which is never reused: a cancelled booking stays as `None`.
     bookings: Mutex<BTreeMap<u32, Option<Flight>>>,
 }
 
 impl Agency {
-    /// The books as they are in the morning: with one booking, so that there
-    /// is something to cancel.
+    /// Creates an agency with one booking, so there is something to cancel.
     pub(crate) fn with_one_booking() -> Self {
         let flight = AIRLINES[0].search(ROUTES[1].0, "2027-05-01");
         Self {
@@ -95,7 +93,7 @@ impl Agency {
         }
     }
 
-    /// Books a flight. Gives the number of the booking.
+    /// Books a flight. Returns the booking number.
     pub(super) fn book(&self, flight: Flight) -> u32 {
         let mut bookings = self.bookings();
         let last = bookings.keys().next_back();
@@ -104,12 +102,12 @@ impl Agency {
         number
     }
 
-    /// What is booked under a number.
+    /// Returns the flight of a booking.
     pub(super) fn booking(&self, number: u32) -> Option<Flight> {
         self.bookings().get(&number).cloned().flatten()
     }
 
-    /// Gives a seat back. Says whether there was one.
+    /// Cancels a booking. Returns whether there was one.
     pub(super) fn cancel(&self, number: u32) -> bool {
         let mut bookings = self.bookings();
         bookings.get_mut(&number).and_then(Option::take).is_some()

@@ -1,7 +1,8 @@
-//! A travel agency, whose tools ask: the traveller which flight, the client's
-//! model for a summary, and the traveller again whether to book it.
+//! A travel agency with tools that ask questions: the traveller which flight,
+//! the client's model for a summary, and the traveller again whether to book
+//! it.
 //!
-//! `agency` is the business; this is what the protocol makes of it.
+//! `agency` is the business logic; this file exposes it over the protocol.
 
 pub(super) mod agency;
 
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use self::agency::{AIRLINES, Flight, destinations};
 use super::App;
 
-/// Adds the agency's tools to a server.
+/// Registers the agency's tools.
 pub(super) fn register(server: Server<App>) -> Server<App> {
     server
         .tool(search_flights::tool())
@@ -31,9 +32,9 @@ pub(super) fn register(server: Server<App>) -> Server<App> {
 
 #[derive(Deserialize, JsonSchema)]
 struct Trip {
-    /// Where to: Lisbon, Oslo or Tokyo
+    /// Lisbon, Oslo or Tokyo
     destination: String,
-    /// The day
+    /// Day of the flight
     #[serde(default = "some_day")]
     #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
     date: String,
@@ -48,8 +49,8 @@ struct Found {
     flights: Vec<Flight>,
 }
 
-// A tool is an async function. Its comment is what models read, and its types
-// are what clients are told of what goes in and comes out.
+// A tool is an async function. Its doc comment is the description that models
+// read, and its types become the schemas that clients receive.
 
 /// Finds flights to a destination on a day
 #[tool(title = "Search flights", read_only)]
@@ -58,7 +59,7 @@ async fn search_flights(#[input] trip: Trip, cx: ServerContext<App>) -> Result<J
     Ok(Json(Found { flights }))
 }
 
-/// Asks one airline after the other, and says how far it is.
+/// Asks one airline after another, and reports progress.
 fn search(trip: &Trip, cx: &ServerContext<App>) -> Vec<Flight> {
     let mut flights = Vec::new();
     for (airline, count) in AIRLINES.iter().zip(1..) {
@@ -69,11 +70,11 @@ fn search(trip: &Trip, cx: &ServerContext<App>) -> Vec<Flight> {
     flights
 }
 
-/// What the traveller is asked: a flat form, which the server checks.
+/// The form for the traveller: flat, and checked by the server.
 #[derive(Elicit)]
 #[elicit(key = "choice")]
 struct Choice {
-    /// The number of the flight
+    /// Number of the flight
     #[elicit(title = "Flight", min_length = 1)]
     flight: String,
     /// Where to sit
@@ -102,8 +103,8 @@ impl fmt::Display for Seat {
     }
 }
 
-// A tool in three phases. The first and the last happen once, though the
-// protocol may make the conversation between them begin again.
+// A tool in three phases. The first and the last run once, though the protocol
+// may make the conversation between them start again.
 fn book_flight() -> Tool<App> {
     Tool::new("book_flight")
         .title("Book a flight")
@@ -118,11 +119,11 @@ fn book_flight() -> Tool<App> {
         .after(book)
 }
 
-/// Before anybody is asked.
+/// Runs before any question.
 async fn find(trip: Trip, cx: ServerContext<App>) -> Result<Vec<Flight>> {
     let flights = search(&trip, &cx);
     if flights.is_empty() {
-        // The model reads this, and can do better.
+        // The model reads this, and can correct its call.
         let (place, places) = (trip.destination, destinations().join(", "));
         let why = format!("nobody flies to {place}; there are flights to {places}");
         return Err(Error::failed(why));
@@ -131,11 +132,11 @@ async fn find(trip: Trip, cx: ServerContext<App>) -> Result<Vec<Flight>> {
     Ok(flights)
 }
 
-/// The conversation with the traveller.
+/// Talks to the traveller.
 async fn choose(flights: Vec<Flight>, cx: Conversation<App>) -> Result<(Flight, Seat)> {
     let list: Vec<_> = flights.iter().map(Flight::to_string).collect();
     let question = format!("{} flights. Which one?\n{}", list.len(), list.join("\n"));
-    // Who answers what the form does not allow is asked once more.
+    // An answer that the form does not allow is asked for once more.
     let choice = cx.elicit::<Choice>(question).retry(2, OnDecline::Error);
     let Choice { flight, seat } = choice.await?.accepted()?;
     let chosen = flights.into_iter().find(|found| found.id == flight);
@@ -143,12 +144,12 @@ async fn choose(flights: Vec<Flight>, cx: Conversation<App>) -> Result<(Flight, 
 
     let request = format!("Sum up in one sentence: {chosen}, seat: {seat}");
     let summary = cx.sample(request).max_tokens(100).await?;
-    // Whoever says no, or goes away, ends the call here.
+    // Declining or cancelling ends the call here.
     cx.confirm(format!("{summary}\n\nBook it?")).await?;
     Ok((chosen, seat))
 }
 
-/// When all is said.
+/// Runs after all questions are answered.
 async fn book(
     _: Vec<Flight>,
     (flight, seat): (Flight, Seat),
@@ -160,15 +161,15 @@ async fn book(
     Ok(format!("{text} The number of the booking is {number}."))
 }
 
-/// Gives a seat back, if the traveller confirms
+/// Cancels a booking, if the traveller confirms
 #[tool(title = "Cancel a booking", requires(elicitation), destructive = true)]
 async fn cancel_booking(
-    /// The number of the booking; 1000 is always there
+    /// Number of the booking; 1000 always exists
     number: u32,
     cx: Conversation<App>,
 ) -> Result<String> {
-    // While the traveller thinks, the world goes on. What is done in a step is
-    // done once, and its result remembered.
+    // While the traveller thinks, things may change. A step runs once, and its
+    // result is remembered.
     let agency = &cx.state().agency;
     let flight = cx
         .step("find", async { Ok(agency.booking(number)) })
@@ -180,16 +181,16 @@ async fn cancel_booking(
         .step("cancel", async { Ok(agency.cancel(number)) })
         .await?
     {
-        return Err(Error::failed("somebody else has just cancelled it"));
+        return Err(Error::failed("it was just cancelled by someone else"));
     }
     cx.log(LogLevel::Info, &format!("booking {number} is cancelled"));
     Ok(format!("Booking {number} is cancelled."))
 }
 
-/// Sees to it that the answer may come to another process than this one.
+/// Stores the secret, so the answer may go to another process.
 fn persist_secret(cx: &ServerContext<App>) {
     if let Err(why) = cx.state().secret.persist() {
-        let warning = format!("only this process can go on with the conversation: {why}");
+        let warning = format!("the conversation can only resume in this process: {why}");
         cx.log(LogLevel::Warning, &warning);
     }
 }

@@ -1,4 +1,4 @@
-//! Names for parked calls: easy to read, to say and to type.
+//! Names of suspended calls: easy to read, say and type.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -14,7 +14,7 @@ const ANIMALS: [&str; 32] = [
     "otter", "owl", "petrel", "plover", "puffin", "robin", "seal", "stork", "swan", "tern", "wren",
 ];
 
-/// A name that differs from run to run.
+/// Generates a random name.
 pub(super) fn generate() -> String {
     let number = RandomState::new().hash_one(std::process::id());
     from_number(number)
@@ -33,7 +33,7 @@ fn from_number(number: u64) -> String {
     format!("{adjective}-{animal}-{}", 10 + (number >> 10) % 90)
 }
 
-/// Whether it may be the name of a parked call, and so of a file.
+/// Returns whether it may be the name of a suspended call, and so of a file.
 pub(super) fn is_valid(id: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !id.is_empty() && id.len() < 64 && id.chars().all(is_allowed)

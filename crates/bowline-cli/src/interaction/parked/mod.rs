@@ -1,7 +1,7 @@
-//! Calls that wait for answers, across runs of this command.
+//! Suspended calls, stored across runs of this command.
 //!
-//! A parked call is one file, for the eyes of its owner only: what the server
-//! knows of the call is in it.
+//! A suspended call is one file that only its owner can read: it contains the
+//! server's state of the call.
 
 mod call_id;
 mod store;
@@ -25,28 +25,28 @@ use crate::{
     target::{ConfiguredServer, Servers, Target, trust::Digest},
 };
 
-/// A call that waits.
+/// A suspended call.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct ParkedCall {
-    /// What it is called.
+    /// Its name.
     pub(crate) id: String,
-    /// When it was parked, in seconds since 1970.
+    /// When it was suspended, in seconds since 1970.
     at: u64,
     server: ServerReference,
-    /// What the server is called, for people.
+    /// Display name of the server.
     pub(crate) name: String,
-    /// Where the command was run.
+    /// The directory in which the command ran.
     folder: PathBuf,
-    /// The revision that was spoken.
+    /// The protocol revision of the session.
     protocol: Option<String>,
     pub(crate) tool: String,
     pub(crate) continuation: SuspendedCall,
-    /// What has been answered already.
+    /// The answers given so far.
     #[serde(default)]
     pub(crate) answers: InputResponses,
 }
 
-/// Where the server is, so that it is found again.
+/// How to find the server again.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum ServerReference {
@@ -54,13 +54,13 @@ enum ServerReference {
     Configured {
         name: String,
         config: PathBuf,
-        /// What its entry said. Without it, no entry is the same.
+        /// Digest of its entry. Without it, no entry matches.
         #[serde(default)]
         digest: Option<Digest>,
     },
     Url {
         url: String,
-        /// Only their names: what they say may be a secret.
+        /// Only their names: the values may be secrets.
         headers: Vec<String>,
     },
     Command {
@@ -69,7 +69,7 @@ enum ServerReference {
 }
 
 impl ParkedCall {
-    /// Writes down a call that has just been asked something.
+    /// Records a call whose questions have just arrived.
     pub(crate) fn new(
         cx: &Context,
         id: String,
@@ -79,7 +79,7 @@ impl ParkedCall {
         answers: InputResponses,
     ) -> Result<Self, Failure> {
         let target = cx.responder.target();
-        let target = target.ok_or_else(|| Failure::failed("there is no server to go back to"))?;
+        let target = target.ok_or_else(|| Failure::failed("the server of the call is unknown"))?;
         Ok(Self {
             id,
             at: unix_now(),
@@ -93,17 +93,17 @@ impl ParkedCall {
         })
     }
 
-    /// How long ago it was parked.
+    /// Returns how long ago it was suspended.
     pub(crate) fn age(&self) -> Duration {
         Duration::from_secs(unix_now().saturating_sub(self.at))
     }
 
-    /// The revision that was spoken: what waits belongs to it.
+    /// Returns the session's revision: the state is only valid in it.
     pub(crate) fn revision(&self) -> Option<Revision> {
         Revision::parse(self.protocol.as_deref()?)
     }
 
-    /// The file in which the server was found, if it was found in one.
+    /// Returns the file in which the server was configured, if any.
     pub(crate) fn config(&self) -> Option<PathBuf> {
         match &self.server {
             ServerReference::Configured { config, .. } => Some(config.clone()),
@@ -111,14 +111,14 @@ impl ParkedCall {
         }
     }
 
-    /// The folder in which the command was run.
+    /// Returns the directory in which the command ran.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Goes to the folder in which the command was run: a server that is
-    /// started elsewhere is another one. What is not started here is the same
-    /// from everywhere.
+    /// Changes to the directory in which the command ran: a local server
+    /// started elsewhere may be a different one. Remote servers do not depend
+    /// on it.
     pub(crate) fn enter_folder(&self) -> Result<(), Failure> {
         let Err(error) = std::env::set_current_dir(&self.folder) else {
             return Ok(());
@@ -128,21 +128,23 @@ impl ParkedCall {
         }
         let folder = self.folder.display();
         let why = match error.kind() {
-            ErrorKind::NotFound => "is not there any more".to_owned(),
+            ErrorKind::NotFound => "no longer exists".to_owned(),
             _ => format!("cannot be entered: {error}"),
         };
         let why = format!("the folder {folder}, in which the call was made, {why}");
-        Err(self.with_discard_hint(Failure::usage(why).hint("put it back, or make the call anew")))
+        Err(self.with_discard_hint(Failure::usage(why).hint("restore it, or make a new call")))
     }
 
-    /// Says how to forget a call that cannot go on.
+    /// Adds a hint about discarding a call that cannot be resumed.
     fn with_discard_hint(&self, failure: Failure) -> Failure {
         let id = &self.id;
-        failure.hint(format!("`bowline resume {id} --discard` forgets the call"))
+        failure.hint(format!(
+            "discard the call with `bowline resume {id} --discard`"
+        ))
     }
 
-    /// The server that the call was made to. One that has its name and is
-    /// described in other words may be anybody's, and gets no answers.
+    /// Returns the server that the call was made to. A server of the same name
+    /// with a different entry may be anyone's, and gets no answers.
     pub(crate) fn target(&self, cx: &Context) -> Result<Target, Failure> {
         Ok(match &self.server {
             ServerReference::Demo => Target::Demo,
@@ -159,7 +161,7 @@ impl ParkedCall {
                 let servers = Servers::load(&cx.globals)?;
                 let found = servers.get(name).cloned().ok_or_else(|| {
                     let file = config.display();
-                    let why = format!("there is no server `{name}` in {file} any more");
+                    let why = format!("server `{name}` no longer exists in {file}");
                     self.with_discard_hint(Failure::usage(why))
                 })?;
                 if *digest != Some(Digest::new(&found)) {
@@ -170,7 +172,8 @@ impl ParkedCall {
         })
     }
 
-    /// Headers are not kept, because they are often secrets.
+    /// Checks that headers are given again. They are not stored, because they
+    /// are often secrets.
     fn check_headers(&self, names: &[String], cx: &Context) -> Result<(), Failure> {
         let is_given = |name: &&String| {
             let start = format!("{}:", name.to_lowercase());
@@ -179,19 +182,19 @@ impl ParkedCall {
         };
         match names.iter().find(|name| !is_given(name)) {
             Some(name) => Err(
-                Failure::usage(format!("the header `{name}` is needed again"))
-                    .hint(format!("headers are not kept: add --header '{name}: …'")),
+                Failure::usage(format!("header `{name}` must be given again"))
+                    .hint(format!("headers are not stored: add --header '{name}: …'")),
             ),
             None => Ok(()),
         }
     }
 
-    /// Whether a question is not answered yet.
+    /// Returns whether a question is still unanswered.
     pub(crate) fn is_open(&self, key: &str) -> bool {
         !self.answers.contains_key(key)
     }
 
-    /// The command line that goes on with it.
+    /// Returns the command line that resumes it.
     pub(crate) fn command_line(&self) -> String {
         let is_unanswered = |key: &str| self.is_open(key);
         let mut words = vec!["bowline resume".to_owned(), self.id.clone()];
@@ -205,7 +208,7 @@ impl ParkedCall {
         words.join(" ")
     }
 
-    /// Says what is open, and how to go on.
+    /// Prints the open questions and how to resume.
     pub(crate) fn report(&self, cx: &Context) -> Result<(), Failure> {
         let questions = self.continuation.questions();
         if cx.json() {
@@ -220,7 +223,7 @@ impl ParkedCall {
         let id = paint.bold(&self.id);
         let print = |text: String| cx.output.note(text);
         print(format!(
-            "{} waits for answers; the call is parked as {id}:",
+            "{} is waiting for answers; the call is suspended as {id}:",
             self.name
         ));
         for (key, question) in questions.iter() {
@@ -230,7 +233,7 @@ impl ParkedCall {
                 }
             }
         }
-        print("go on in a terminal, or with the answers:".to_owned());
+        print("resume it in a terminal, or with the answers:".to_owned());
         print(format!("  {}", self.command_line()));
         Ok(())
     }
@@ -260,20 +263,20 @@ impl ServerReference {
     }
 }
 
-/// The name means another server than it did.
+/// Returns the failure for a name that now refers to another server.
 fn changed_failure(name: &str, config: &Path, found: &ConfiguredServer) -> Failure {
     let change = match std::path::absolute(&found.path) {
         Ok(path) if path != config => {
             format!(
-                "it was in {}, and is in {} now",
+                "it was configured in {}, and now is in {}",
                 config.display(),
                 path.display()
             )
         }
-        _ => format!("its entry in {} has changed since", config.display()),
+        _ => format!("its entry in {} has changed", config.display()),
     };
-    let why = format!("`{name}` is not the server that the call was made to: {change}");
-    Failure::usage(escape_control(&why)).hint("put the entry back, or make the call anew")
+    let why = format!("`{name}` is no longer the server that the call was made to: {change}");
+    Failure::usage(escape_control(&why)).hint("restore the entry, or make a new call")
 }
 
 fn unix_now() -> u64 {

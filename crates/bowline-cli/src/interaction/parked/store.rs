@@ -1,4 +1,4 @@
-//! The folder in which parked calls lie.
+//! The directory of suspended calls.
 
 use std::{
     fs,
@@ -10,24 +10,23 @@ use std::{
 use super::{ParkedCall, call_id};
 use crate::{dirs, failure::Failure, output::closest_match};
 
-/// How long a call waits. Few servers honour what is older.
+/// How long suspended calls are kept. Few servers accept older ones.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The folder in which parked calls lie.
+/// The directory of suspended calls.
 pub(crate) struct ParkedStore {
     folder: PathBuf,
 }
 
 impl ParkedStore {
-    /// The shelf of this person.
+    /// Opens the user's store.
     pub(crate) fn open() -> Result<Self, Failure> {
-        let state = dirs::state_dir().ok_or_else(|| Failure::usage("there is no home folder"))?;
+        let state = dirs::state_dir().ok_or_else(|| Failure::usage("home directory not found"))?;
         let folder = state.join("parked");
         Ok(Self { folder })
     }
 
-    /// A name that no call on the shelf has. Those that have waited too long
-    /// make room.
+    /// Returns an unused name. Expired calls are removed first.
     pub(crate) fn new_id(&self) -> String {
         let existing = self.list();
         loop {
@@ -38,12 +37,13 @@ impl ParkedStore {
         }
     }
 
-    /// Puts a call there, or puts it back. Nobody sees a file that is not
-    /// whole, and nobody but the owner sees any.
+    /// Saves a call atomically, readable by its owner only.
     pub(crate) fn save(&self, parked: &ParkedCall) -> Result<(), Failure> {
         let failed = |error: io::Error| {
             let folder = self.folder.display();
-            Failure::failed(format!("the call cannot be parked in {folder}: {error}"))
+            Failure::failed(format!(
+                "cannot store the suspended call in {folder}: {error}"
+            ))
         };
         create_private_dir(&self.folder).map_err(failed)?;
         let temporary_path = self
@@ -54,13 +54,13 @@ impl ParkedStore {
             .and_then(|text| write(&temporary_path, &text))
             .and_then(|()| fs::rename(&temporary_path, self.path(&parked.id)));
         if written.is_err() {
-            // It was not needed.
+            // Do not leave a temporary file that was not renamed.
             let _ = fs::remove_file(&temporary_path);
         }
         written.map_err(failed)
     }
 
-    /// A call that lies there.
+    /// Returns a stored call.
     pub(crate) fn get(&self, id: &str) -> Result<ParkedCall, Failure> {
         match self.read(id) {
             Ok(parked) => Ok(parked),
@@ -72,7 +72,7 @@ impl ParkedStore {
         }
     }
 
-    /// Takes a call away.
+    /// Removes a call.
     pub(crate) fn remove(&self, id: &str) -> Result<(), Failure> {
         match fs::remove_file(self.path(id)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
@@ -80,7 +80,7 @@ impl ParkedStore {
         }
     }
 
-    /// All that lies there, the oldest first. What has waited too long goes.
+    /// Returns all stored calls, oldest first. Removes expired ones.
     pub(crate) fn list(&self) -> Vec<ParkedCall> {
         let Ok(files) = fs::read_dir(&self.folder) else {
             return Vec::new();
@@ -103,11 +103,11 @@ impl ParkedStore {
     }
 
     fn not_found(&self, id: &str) -> Failure {
-        let failure = Failure::usage(format!("no call is parked as `{id}`"));
+        let failure = Failure::usage(format!("unknown suspended call `{id}`"));
         let all = self.list();
         match closest_match(id, all.iter().map(|parked| parked.id.as_str())) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
-            None => failure.hint("`bowline resume` lists those that are"),
+            None => failure.hint("`bowline resume` lists suspended calls"),
         }
     }
 

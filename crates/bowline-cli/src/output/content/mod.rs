@@ -1,4 +1,4 @@
-//! What tools return and resources hold, for people.
+//! Printing tool results and resource contents.
 
 mod pretty;
 
@@ -14,7 +14,7 @@ pub(crate) use self::pretty::pretty_json;
 use super::{FileContent, Output, SaveArgs, escape_control};
 use crate::failure::Failure;
 
-/// Some servers leave the padding out.
+/// Some servers omit the padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -23,11 +23,11 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Content, sorted by what can be done with it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ContentParts {
-    /// What can be shown, in its order.
+    /// Text that can be printed, in order.
     pub(crate) texts: Vec<String>,
-    /// What can be saved.
+    /// Data that can be saved.
     pub(crate) files: Vec<FileContent>,
-    /// What can be neither, in a few words each.
+    /// Short descriptions of everything else.
     pub(crate) unsupported: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl ContentParts {
             ContentBlock::Resource(embedded) => self.add_contents(&embedded.resource),
             _ => self
                 .unsupported
-                .push("content of a kind that is not known".to_owned()),
+                .push("content of an unknown type".to_owned()),
         }
     }
 
@@ -67,7 +67,7 @@ impl ContentParts {
             (None, Some(blob)) => self.add_base64(contents.mime_type.as_deref(), blob),
             (None, None) => self
                 .unsupported
-                .push("a resource without content".to_owned()),
+                .push("a resource without contents".to_owned()),
         }
     }
 
@@ -79,7 +79,7 @@ impl ContentParts {
             }),
             Err(_) => {
                 let kind = escape_control(mime_type.unwrap_or("data"));
-                self.unsupported.push(format!("{kind} that is not base64"));
+                self.unsupported.push(format!("{kind} with invalid base64"));
             }
         }
     }
@@ -96,8 +96,8 @@ fn describe_link(link: &ResourceLink) -> String {
     format!("{} ({})", link.uri, details.join(", "))
 }
 
-/// Prints what can be shown, and saves the rest or says how to. `name` is what
-/// it came from, for the names of files.
+/// Prints the text, and saves the rest or says how to. File names are derived
+/// from `name`.
 pub(crate) fn print_parts(
     output: &Output,
     name: &str,
@@ -105,7 +105,7 @@ pub(crate) fn print_parts(
     save: &SaveArgs,
 ) -> Result<(), Failure> {
     if save.out.is_some() && parts.files.is_empty() && !parts.texts.is_empty() {
-        // Then the text is what is to be saved.
+        // In this case the text is what should be saved.
         let text = parts.texts.join("\n");
         parts.texts.clear();
         parts.files.push(FileContent {
@@ -120,27 +120,27 @@ pub(crate) fn print_parts(
         save.save(output, name, &parts.files)?;
     } else {
         let hint = match parts.files.len() {
-            1 => "--out FILE saves it",
-            _ => "--out FOLDER saves it",
+            1 => "use --out FILE to save it",
+            _ => "use --out FOLDER to save it",
         };
         for file in &parts.files {
             output.note(format!("not shown: {}; {hint}", file.describe()));
         }
     }
     for what in &parts.unsupported {
-        output.note(format!("not shown: {what}; --json shows it"));
+        output.note(format!("not shown: {what}; use --json to see it"));
     }
     Ok(())
 }
 
 impl Output {
-    /// Whether a terminal shows the results.
+    /// Returns whether results go to a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
     }
 
-    /// Writes a text of a server's, with a line end after it. A terminal is
-    /// kept from obeying it.
+    /// Writes text from a server and a newline. Control characters are escaped
+    /// for terminals.
     pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         if self.is_terminal() {
@@ -150,7 +150,7 @@ impl Output {
         }
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
@@ -158,7 +158,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes JSON of a server's, as it came but for spaces and line ends.
+    /// Writes JSON from a server, unchanged except for whitespace.
     pub(crate) fn json_text(&self, json: &str) -> Result<(), Failure> {
         self.line(pretty_json(json))
     }
@@ -191,6 +191,6 @@ mod tests {
             parts.files,
             [file("image/png", &[0, 1, 2]), file("audio/wav", &[0])]
         );
-        assert_eq!(parts.unsupported, ["image/png that is not base64"]);
+        assert_eq!(parts.unsupported, ["image/png with invalid base64"]);
     }
 }

@@ -1,12 +1,12 @@
-//! JSON with line ends, otherwise as it came.
+//! Indenting JSON without changing it otherwise.
 
 use crate::output::escape::{is_control, push_escaped};
 
-/// The same JSON, indented. Order, numbers and escapes stay as they are; only
-/// characters that could steer a terminal are escaped where JSON allows them
-/// bare.
+/// Indents JSON. Order, numbers and escapes are unchanged; only characters that
+/// could control a terminal are escaped where JSON allows them unescaped.
 ///
-/// The text must be JSON; of anything else something is made, and no harm done.
+/// The input must be JSON; for anything else the output is unspecified but
+/// harmless.
 pub(crate) fn pretty_json(json: &str) -> String {
     let mut writer = PrettyWriter {
         pretty: String::with_capacity(json.len() * 2),

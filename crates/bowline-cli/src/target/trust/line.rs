@@ -1,22 +1,23 @@
-//! Texts of others on one line of limited length, in which nothing can be
-//! hidden by what stands around it.
+//! Untrusted strings on one line of limited length, so nothing can be hidden in
+//! them.
 
 use crate::{output::escape_control, target::shell_quoted};
 
-/// The longest text, in characters. Of a longer one both ends are shown.
+/// Maximum length of a string, in characters. Both ends of a longer one are
+/// shown.
 const MAX_TEXT: usize = 160;
 const HEAD_CHARS: usize = 100;
 const TAIL_CHARS: usize = 50;
-/// How much of a command line is shown, in characters. Of a longer one the
-/// first and the last arguments are shown.
+/// Maximum length of a command line, in characters. For a longer one, the first
+/// and the last arguments are shown.
 const MAX_LINE: usize = 1_000;
 const FIRST_ARGS: usize = 600;
 const LAST_ARGS: usize = 300;
-/// The longest run of blanks that is shown as it is.
+/// The longest run of blanks that is shown unchanged.
 const MAX_BLANKS: usize = 8;
 
-/// A text that cannot pretend to be more than one line, nor be so long that it
-/// moves others out of sight.
+/// Returns a string that cannot look like more than one line, nor push others
+/// out of sight by its length.
 pub(super) fn bounded_line(text: &str) -> String {
     let text = escape_control(text)
         .replace('\n', "\\n")
@@ -24,8 +25,8 @@ pub(super) fn bounded_line(text: &str) -> String {
     truncate_middle(&collapse_blanks(&text))
 }
 
-/// A command with its arguments, as one would type it, as far as that is short
-/// enough. The command is always there.
+/// Formats a command with its arguments as it would be typed, shortened if
+/// necessary. The command itself is always included.
 pub(super) fn command_line(words: &[String]) -> String {
     let words: Vec<String> = words
         .iter()
@@ -42,10 +43,10 @@ pub(super) fn command_line(words: &[String]) -> String {
     let head = [command].into_iter().chain(&args[..first]);
     let head: Vec<&str> = head.map(String::as_str).collect();
     let tail = args[args.len() - last..].join(" ");
-    format!("{} ({omitted} arguments left out) {tail}", head.join(" "))
+    format!("{} ({omitted} arguments omitted) {tail}", head.join(" "))
 }
 
-/// How many of these fit.
+/// Returns how many of these fit.
 fn count_fitting<'a>(words: impl Iterator<Item = &'a String>, limit: usize) -> usize {
     let mut length = 0;
     let fits = |word: &&String| {
@@ -55,7 +56,7 @@ fn count_fitting<'a>(words: impl Iterator<Item = &'a String>, limit: usize) -> u
     words.take_while(fits).count()
 }
 
-/// The text with the length of long runs of blanks in their place.
+/// Replaces long runs of blanks by their length.
 fn collapse_blanks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -74,7 +75,7 @@ fn collapse_blanks(text: &str) -> String {
     out
 }
 
-/// Whether a character takes room and shows nothing.
+/// Returns whether a character takes space but shows nothing.
 fn is_blank(c: char) -> bool {
     let others = [
         '\u{2800}', '\u{3164}', '\u{115f}', '\u{1160}', '\u{ffa0}', '\u{ad}',
@@ -82,7 +83,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || others.contains(&c)
 }
 
-/// The text without its middle, if it is too long.
+/// Removes the middle of a string that is too long.
 fn truncate_middle(text: &str) -> String {
     let length = text.chars().count();
     if length <= MAX_TEXT {
@@ -91,7 +92,7 @@ fn truncate_middle(text: &str) -> String {
     let head: String = text.chars().take(HEAD_CHARS).collect();
     let tail: String = text.chars().skip(length - TAIL_CHARS).collect();
     format!(
-        "{head} … ({} characters left out) … {tail}",
+        "{head} … ({} characters omitted) … {tail}",
         length - HEAD_CHARS - TAIL_CHARS
     )
 }
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(bounded_line(&" ".repeat(9)), "(9 blanks)");
         let long = format!("{}{}", "a".repeat(150), "b".repeat(150));
         let shown = format!(
-            "{} … (150 characters left out) … {}",
+            "{} … (150 characters omitted) … {}",
             "a".repeat(100),
             "b".repeat(50)
         );

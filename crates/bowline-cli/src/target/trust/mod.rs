@@ -1,9 +1,9 @@
-//! Whether what a project brings may be used.
+//! Trust in project servers.
 //!
-//! Whoever wrote a project wrote the commands and the addresses in its files.
-//! They are used once a person has seen and allowed them, and only as long as
-//! the file says the same. `remembered` is what was allowed before, `shown`
-//! what a person sees before they decide, each thing on `one_line`.
+//! The author of a project wrote the commands and URLs in its files. They are
+//! used only after the user has seen and trusted them, and only as long as the
+//! entry is unchanged. `trust_file` stores what was trusted, `summary` is what
+//! the user sees before deciding, and `line` puts each item on one line.
 
 mod line;
 mod summary;
@@ -29,15 +29,15 @@ use crate::{
     output::{escape_control, short_path},
 };
 
-/// What was allowed, in this run and before. Clones are the same.
+/// The servers trusted in this run and before. Clones share state.
 #[derive(Clone, Default)]
 pub(crate) struct RunTrust(Arc<Mutex<TrustCache>>);
 
 #[derive(Default)]
 struct TrustCache {
     digests: HashSet<Digest>,
-    /// What was allowed before, which is read once: a project may have a
-    /// thousand servers.
+    /// The trust file, which is read once: a project may have a thousand
+    /// servers.
     trust_file: Option<TrustFile>,
 }
 
@@ -70,24 +70,25 @@ impl fmt::Debug for RunTrust {
     }
 }
 
-/// How a server of a project stands.
+/// Whether a project's server is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrustState {
     /// It may be used.
     Trusted,
-    /// It was allowed, and its entry has changed since.
+    /// It was trusted, but its entry has changed since.
     Changed,
-    /// Nobody has been asked.
+    /// The user has not decided yet.
     Unknown,
 }
 
-/// Whether a server came with a project. A file that was named on the command
-/// line is its user's.
+/// Returns whether a server comes from a project. A file named on the command
+/// line belongs to the user.
 pub(crate) fn is_project_server(found: &ConfiguredServer) -> bool {
     found.scope == Some(ConfigScope::Project)
 }
 
-/// How a server stands: those of the user's own may always be used.
+/// Returns the trust state of a server. The user's own servers are always
+/// trusted.
 pub(crate) fn trust_state(
     globals: &Globals,
     found: &ConfiguredServer,
@@ -98,8 +99,8 @@ pub(crate) fn trust_state(
     globals.trusted.trust_state(found)
 }
 
-/// Lets a target pass that may be used. This stands before every way to a
-/// server, also where nobody was asked.
+/// Refuses a target that is not trusted. Called before every connection, even
+/// if nobody was asked.
 pub(super) fn check_trusted(globals: &Globals, target: &Target) -> Result<(), Failure> {
     let Target::Configured(found) = target else {
         return Ok(());
@@ -110,8 +111,8 @@ pub(super) fn check_trusted(globals: &Globals, target: &Target) -> Result<(), Fa
     }
 }
 
-/// Asks the person whether a server of a project may be used, if that is not
-/// known and there is a person.
+/// Asks the user whether a project's server may be used, if that is undecided
+/// and the command is interactive.
 pub(crate) async fn ensure_trusted(cx: &Context, target: &Target) -> Result<(), Failure> {
     let Target::Configured(found) = target else {
         return Ok(());
@@ -120,14 +121,21 @@ pub(crate) async fn ensure_trusted(cx: &Context, target: &Target) -> Result<(), 
     if state == TrustState::Trusted {
         return Ok(());
     }
-    if !confirm(cx, found, state, "Trust it, as long as the file says this?").await? {
+    if !confirm(
+        cx,
+        found,
+        state,
+        "Trust it, as long as its entry does not change?",
+    )
+    .await?
+    {
         return Err(untrusted_failure(found, state));
     }
     store_trust(cx, found)
 }
 
-/// Shows what would be used, and asks. Nobody to ask is a failure, since that
-/// is no answer.
+/// Shows what would be used and asks. Fails without a terminal, because that is
+/// not an answer.
 pub(crate) async fn confirm(
     cx: &Context,
     found: &ConfiguredServer,
@@ -146,7 +154,7 @@ pub(crate) async fn confirm(
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Remembers that a server may be used.
+/// Stores that a server is trusted.
 pub(crate) fn store_trust(cx: &Context, found: &ConfiguredServer) -> Result<(), Failure> {
     let digest = Digest::new(found);
     TrustFile::update(|trusted| trusted.add(found, &digest))?;
@@ -159,16 +167,19 @@ fn untrusted_failure(found: &ConfiguredServer, state: TrustState) -> Failure {
     let file = short_path(&found.path);
     let message = match state {
         TrustState::Changed => {
-            format!("`{name}` comes with a project, and {file} has changed since you trusted it")
+            format!(
+                "project server `{name}` must be trusted again: {file} has changed since you \
+                 trusted it"
+            )
         }
-        _ => format!("`{name}` comes with a project, by {file}, and you have not trusted it"),
+        _ => format!("project server `{name}` from {file} is not trusted"),
     };
     Failure::usage(message)
         .hint(summary(found))
-        // People copy this into shells, and the name is somebody else's.
+        // Users paste this into shells, and the name is untrusted.
         .hint(format!(
-            "`bowline config trust {}` shows all of it, and asks you",
+            "review and trust it with `bowline config trust {}`",
             shell_quoted(&found.entry.name)
         ))
-        .hint("--trust-project uses it for this command only, without asking")
+        .hint("use --trust-project to use it for this command only, without asking")
 }

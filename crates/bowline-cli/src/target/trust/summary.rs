@@ -1,8 +1,8 @@
-//! What a person sees of a project's server before they decide.
+//! Summary of a project's server, shown before the user decides.
 //!
-//! All of it comes from what is written in the file. What references come to
-//! may be a secret of the person's, and ends up in logs; and what is written is
-//! what they say yes to.
+//! Everything is taken from the file as written. Expanded references may be
+//! secrets of the user and end up in logs; and the written entry is what the
+//! user agrees to.
 
 use bowline::config::Endpoint;
 use serde_json::{Map, Value};
@@ -16,17 +16,17 @@ use crate::{
     target::ConfiguredServer,
 };
 
-/// How many lines about variables and settings are shown. More would move the
+/// Maximum number of lines about variables and settings. More would push the
 /// command out of sight.
 const MAX_ROWS: usize = 40;
-/// From how many lines on the command is repeated at the end.
+/// From this many lines on, the command is repeated at the end.
 const REPEAT_SUMMARY_ROWS: usize = 12;
-const UNKNOWN_ENDPOINT: &str = "it is of a kind that is not known here";
-/// The keys of an address, of which the first that is there counts.
+const UNKNOWN_ENDPOINT: &str = "unknown kind of server";
+/// The keys of a URL; the first that is present counts.
 const URL_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-/// How the server is reached: its command, or its address without the parts in
-/// which people put keys.
+/// Returns how the server is reached: its command, or its URL without the parts
+/// that may hold keys.
 pub(crate) fn endpoint_summary(found: &ConfiguredServer) -> String {
     let entry = found.entry.raw.entry();
     match &found.entry.endpoint {
@@ -40,7 +40,7 @@ pub(crate) fn endpoint_summary(found: &ConfiguredServer) -> String {
     }
 }
 
-/// The server in one line: what would be run, or connected to.
+/// Returns one line that tells what would be run or connected to.
 pub(crate) fn summary(found: &ConfiguredServer) -> String {
     let entry = found.entry.raw.entry();
     match &found.entry.endpoint {
@@ -49,7 +49,7 @@ pub(crate) fn summary(found: &ConfiguredServer) -> String {
             let address = entry_url(entry);
             let (scheme, host, path) = split_url(address);
             let url = bounded_line(address);
-            // What stands before it, or how long it is, hides no host.
+            // Neither a prefix nor its length can hide the host.
             match url.starts_with(&format!("{scheme}{host}{path}")) {
                 true => format!("it would connect to: {url}"),
                 false => format!("it would connect to {}: {url}", bounded_line(host)),
@@ -59,21 +59,21 @@ pub(crate) fn summary(found: &ConfiguredServer) -> String {
     }
 }
 
-/// All that the entry says, a line each.
+/// Formats everything in the entry, one line each.
 pub(crate) fn detail_lines(found: &ConfiguredServer, state: TrustState) -> Vec<String> {
     let (name, file) = (escape_control(&found.entry.name), short_path(&found.path));
-    let mut lines = vec![format!("`{name}` comes with a project, by {file}.")];
+    let mut lines = vec![format!("`{name}` comes from a project: {file}")];
     if state == TrustState::Changed {
         lines.push("Its entry has changed since you trusted it.".to_owned());
     }
-    // Each key is taken out as it is shown, and what is left is shown as it
-    // is, so that no key is forgotten: not one that is new, either. It is
-    // called a setting, so that none can pass for one of ours.
+    // Each key is removed when it is shown, and the rest is shown verbatim, so
+    // no key is missed, not even a new one. The rest is labelled `setting`, so
+    // it cannot pass for one of our own lines.
     let mut entry = found.entry.raw.entry().clone();
     let (mut rows, mut tables) = (Vec::new(), Vec::new());
     match &found.entry.endpoint {
         Endpoint::Stdio(server) => {
-            lines.push("It would be started, with all that you may do:".to_owned());
+            lines.push("It would be started with all of your permissions:".to_owned());
             let words = command_words(&entry);
             lines.push(row("command", &command_line(&words)));
             lines.push(row("arguments", &(words.len() - 1).to_string()));
@@ -91,7 +91,7 @@ pub(crate) fn detail_lines(found: &ConfiguredServer, state: TrustState) -> Vec<S
             entry.shift_remove("args");
         }
         _ => {
-            lines.push("It would be connected to, and sent what you ask of it:".to_owned());
+            lines.push("It would be connected to, and receive your requests:".to_owned());
             lines.push(row("address", &bounded_line(entry_url(&entry))));
             let (_, host, _) = split_url(entry_url(&entry));
             lines.push(row("host", &bounded_line(host)));
@@ -113,13 +113,13 @@ pub(crate) fn detail_lines(found: &ConfiguredServer, state: TrustState) -> Vec<S
     lines
 }
 
-/// The keys under which there are several things of a kind, what to call one,
-/// and what stands between its name and its value.
+/// Keys that hold several items, the label of one item, and the separator
+/// between its name and value.
 const TABLES: [(&str, &str, &str); 5] = [
     ("env", "variable", "="),
     ("headers", "header", ": "),
     ("http_headers", "header", ": "),
-    ("env_http_headers", "header", ": what this variable holds: "),
+    ("env_http_headers", "header", ": value of the variable "),
     ("env_vars", "variable", ""),
 ];
 
@@ -132,9 +132,9 @@ fn table(entry: &mut Map<String, Value>, key: &str, label: &str, separator: &str
     };
     let inherited = |name: &Value| {
         let name = bounded_line(&value_string(name));
-        row(label, &format!("{name} (of your environment)"))
+        row(label, &format!("{name} (from your environment)"))
     };
-    // What is neither is no table, and is shown as it is.
+    // Anything else is not a table and is shown verbatim.
     match entry.get(key) {
         Some(Value::Object(_) | Value::Array(_)) => {}
         _ => return Vec::new(),
@@ -146,8 +146,8 @@ fn table(entry: &mut Map<String, Value>, key: &str, label: &str, separator: &str
     }
 }
 
-/// The file of variables, and which it sets. What they hold is not shown: such
-/// a file is often the person's own.
+/// Describes the env file and the variables it sets. Their values are not
+/// shown: such a file often belongs to the user.
 fn env_file(entry: &mut Map<String, Value>, content: Option<&str>) -> Option<String> {
     let file = value_string(&entry.shift_remove("envFile")?);
     let variable_name = |line: &str| {
@@ -165,27 +165,27 @@ fn env_file(entry: &mut Map<String, Value>, content: Option<&str>) -> Option<Str
     let names = bounded_line(&names.join(", "));
     Some(row(
         "variables",
-        &format!("of the file {file}, which sets {names}"),
+        &format!("from the file {file}, which sets {names}"),
     ))
 }
 
-/// No more lines than can be read, and then the command once more.
+/// Limits the number of lines, then repeats the command.
 fn limit_rows(mut rows: Vec<String>, found: &ConfiguredServer) -> Vec<String> {
     let more = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
     if more > 0 {
         let file = short_path(&found.path);
         rows.push(format!(
-            "  and {more} more, which are not shown: read {file} before you say yes"
+            "  and {more} more, which are not shown: read {file} before you accept"
         ));
     }
     if rows.len() > REPEAT_SUMMARY_ROWS {
-        rows.push(format!("Once more: {}", summary(found)));
+        rows.push(format!("Again: {}", summary(found)));
     }
     rows
 }
 
-/// The command and its arguments.
+/// Returns the command and its arguments.
 fn command_words(entry: &Map<String, Value>) -> Vec<String> {
     let command = entry.get("command").map(value_string).unwrap_or_default();
     let args = entry.get("args").and_then(Value::as_array);
@@ -198,8 +198,9 @@ fn entry_url(entry: &Map<String, Value>) -> &str {
     urls.next().unwrap_or_default()
 }
 
-/// An address in three: up to its host, without who asks; its host and port;
-/// and the rest. Programs take `\` for `/` there, and any number of these.
+/// Splits a URL into three: everything before the host, without user info; host
+/// and port; and the rest. Parsers treat `\` like `/` there, and any number of
+/// them.
 fn split_url(address: &str) -> (&str, &str, &str) {
     let scheme = address.find("://").map_or(0, |at| at + "://".len());
     let (scheme, rest) = address.split_at(scheme);
@@ -210,7 +211,7 @@ fn split_url(address: &str) -> (&str, &str, &str) {
     (scheme, host, path)
 }
 
-/// A value as it is written, strings without their quotes.
+/// Formats a value as written, strings without quotes.
 fn value_string(value: &Value) -> String {
     match value.as_str() {
         Some(text) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! What the person has allowed: `trusted.json` in their state folder.
+//! The servers the user trusts: `trusted.json` in the state directory.
 
 use std::{
     fs,
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 use super::TrustState;
 use crate::{dirs, failure::Failure, target::ConfiguredServer};
 
-/// How many servers are remembered. The oldest are forgotten first, and asked
-/// about again.
+/// Maximum number of servers stored. The oldest are dropped first, and the user
+/// is asked again.
 const MAX_TRUSTED: usize = 2_000;
 
-/// What an entry says, and where, in short.
+/// Digest of an entry and its location.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Digest(String);
 
 impl Digest {
-    /// The digest of an entry: of its file, its name, and all that is written
-    /// there. References count as they are written, so that a token which
-    /// changes is no reason to ask again, and is not in the digest either.
+    /// Computes the digest of an entry: its file, its name, and everything
+    /// written there. References count as written, so a changed token does not
+    /// cause a new question, and is not part of the digest.
     pub(crate) fn new(found: &ConfiguredServer) -> Self {
         let file = canonical_path(&found.path);
         let name = &found.entry.name;
@@ -35,30 +35,30 @@ impl Digest {
     }
 }
 
-/// The file as the system knows it, by whichever links it was found.
+/// Resolves symlinks, so a file is the same however it was found.
 fn canonical_path(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// All that was allowed.
+/// The contents of the trust file.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct TrustFile {
     trusted: Vec<TrustedServer>,
 }
 
-/// A server that was allowed.
+/// A trusted server.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct TrustedServer {
-    /// The file that names it.
+    /// The file that configures it.
     pub(crate) file: PathBuf,
     pub(crate) name: String,
     digest: String,
-    /// When that was, in seconds since 1970.
+    /// When it was trusted, in seconds since 1970.
     pub(crate) since: u64,
 }
 
 impl TrustFile {
-    /// Reads what was remembered; nothing, if there is no such file.
+    /// Reads the trust file; empty if it does not exist.
     pub(crate) fn read() -> Result<Self, Failure> {
         match file_path() {
             Some(path) => Self::read_from(&path),
@@ -69,7 +69,7 @@ impl TrustFile {
     fn read_from(path: &Path) -> Result<Self, Failure> {
         let to_failure = |why: String| {
             Failure::usage(format!("{}: {why}", path.display()))
-                .hint("it holds which servers of projects you trust; remove it to begin anew")
+                .hint("it stores which project servers you trust; delete it to start over")
         };
         match fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| to_failure(error.to_string())),
@@ -78,11 +78,10 @@ impl TrustFile {
         }
     }
 
-    /// Changes what is remembered, while no other command does.
+    /// Changes the trust file under a lock.
     pub(crate) fn update<T>(change: impl FnOnce(&mut Self) -> T) -> Result<T, Failure> {
-        let path = file_path().ok_or_else(|| {
-            Failure::usage("there is no home folder to remember it in").hint("set HOME")
-        })?;
+        let path = file_path()
+            .ok_or_else(|| Failure::usage("home directory not found").hint("set HOME"))?;
         let failed = |error: io::Error| Failure::usage(format!("{}: {error}", path.display()));
         let _lock = lock(&path).map_err(failed)?;
         let mut current = Self::read_from(&path)?;
@@ -98,7 +97,7 @@ impl TrustFile {
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .and_then(|()| fs::rename(&temporary_path, path));
         if written.is_err() {
-            // What could not be put in its place is in nobody's way.
+            // Do not leave a temporary file that was not renamed.
             let _ = fs::remove_file(&temporary_path);
         }
         written
@@ -116,7 +115,7 @@ impl TrustFile {
         }
     }
 
-    /// Remembers a server as it is now, and not as it was.
+    /// Stores a server, replacing an earlier entry of it.
     pub(crate) fn add(&mut self, found: &ConfiguredServer, digest: &Digest) {
         let file = canonical_path(&found.path);
         let name = found.entry.name.clone();
@@ -132,7 +131,7 @@ impl TrustFile {
         self.trusted.drain(..too_many);
     }
 
-    /// Forgets some, and gives those.
+    /// Removes and returns the matching servers.
     pub(crate) fn remove_matching(
         &mut self,
         predicate: impl Fn(&TrustedServer) -> bool,
@@ -147,7 +146,7 @@ impl TrustFile {
     }
 }
 
-/// A file for its owner alone: it says where the person works.
+/// Creates a file only its owner can read: it reveals where the user works.
 fn create(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -160,8 +159,8 @@ fn file_path() -> Option<PathBuf> {
     dirs::state_dir().map(|folder| folder.join("trusted.json"))
 }
 
-/// Makes the folder, and waits for other commands that change the file. The
-/// lock is on a file of its own, since the other one is replaced.
+/// Creates the directory, and waits for other commands that change the file.
+/// The lock is a separate file, because the other one is replaced.
 #[cfg(unix)]
 fn lock(path: &Path) -> io::Result<fs::File> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -177,8 +176,8 @@ fn lock(path: &Path) -> io::Result<fs::File> {
     Ok(file)
 }
 
-/// Where there are no such locks, two commands at once may each forget what
-/// the other was told; then it is asked again.
+/// Without file locks, two concurrent commands may each drop what the other
+/// stored; the user is then asked again.
 #[cfg(not(unix))]
 fn lock(path: &Path) -> io::Result<()> {
     file_path.parent().map_or(Ok(()), fs::create_dir_all)

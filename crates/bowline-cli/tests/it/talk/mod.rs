@@ -1,4 +1,4 @@
-//! What servers ask, and who answers.
+//! Questions from servers, and who answers.
 
 mod parked;
 #[cfg(unix)]

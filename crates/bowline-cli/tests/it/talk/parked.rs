@@ -66,8 +66,7 @@ fn several_answers_make_a_list_or_an_error() {
     let words = ["resume", &id, "name=Ada", "class=economy"];
     let twice = rig.run(&[&words[..], &["bags=1", "bags=2"]].concat());
     assert_eq!((twice.code, twice.text()), (Some(1), ""), "{twice:?}");
-    let why =
-        "error: talker.every_field: bags: it is answered more than once, and takes one value\n";
+    let why = "error: talker.every_field: bags: answered more than once, but takes one value\n";
     assert!(twice.stderr.ends_with(why), "{twice:?}");
     let lists = ["bags=1", "meals=lunch", "meals:=[dinner]"];
     let ran = rig.run(&[&words[..], &lists].concat());
@@ -85,7 +84,8 @@ fn an_answer_to_no_question_is_an_error_before_anything_is_sent() {
     rig.configure(&json!({"mcpServers": {"talker": {"command": "false"}}}));
     let ran = rig.run(&["resume", &id, "row=7", "dsh=soup"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    let said = "error: nobody asked for `dsh`; nothing was sent\n  hint: did you mean `dish`?\n";
+    let said =
+        "error: no question has a field `dsh`; nothing was sent\n  hint: did you mean `dish`?\n";
     assert!(ran.stderr.starts_with(said), "{ran:?}");
     assert_eq!(fs::read(file(&rig, &id)).expect("it is there"), before);
     configure(&rig, &json!({}));
@@ -100,7 +100,7 @@ fn an_answer_to_no_question_is_an_error_before_anything_is_sent() {
         (Some(0), "row 7 with soup\n"),
         "{ran:?}"
     );
-    assert_eq!(ran.stderr, "nobody asked for `wine`\n");
+    assert_eq!(ran.stderr, "no question has a field `wine`\n");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_is_open_is_told_with_the_line_to_type() {
             .ends_with("error: talker.every_field: mail: this is not an e-mail address\n"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
     assert!(
         ran.stderr.contains("          Name: Who travels?\n"),
         "{ran:?}"
@@ -175,9 +175,10 @@ fn a_call_goes_on_only_where_it_was_made() {
     let refused = |id: &str, answer: &str| {
         let ran = rig.run(&["resume", id, answer]);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        let why = "error: `talker` is not the server that the call was made to: its entry in ";
+        let why =
+            "error: `talker` is no longer the server that the call was made to: its entry in ";
         assert!(ran.stderr.starts_with(why), "{ran:?}");
-        let advice = format!("`bowline resume {id} --discard` forgets the call");
+        let advice = format!("discard the call with `bowline resume {id} --discard`");
         assert!(ran.stderr.contains(&advice), "{ran:?}");
     };
     // Another server has the name now. It is not even started.
@@ -221,7 +222,7 @@ fn a_call_does_not_go_on_in_another_folder() {
     for id in [by_command, by_name] {
         let ran = rig.run(&["resume", &id, "row=1"]);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        let why = "in which the call was made, is not there any more";
+        let why = "in which the call was made, no longer exists";
         assert!(ran.stderr.contains(why), "{ran:?}");
         assert!(ran.stderr.contains("--discard"), "{ran:?}");
         assert!(file(&rig, &id).is_file());
@@ -246,7 +247,7 @@ fn a_lost_answer_is_sent_again() {
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(
-        ran.stderr.contains("there is no server `talker`"),
+        ran.stderr.contains("server `talker` no longer exists in"),
         "{ran:?}"
     );
     scripted(&rig, &works);
@@ -268,7 +269,7 @@ fn a_server_that_dies_amid_the_last_round_gets_the_answers_again() {
     let ran = rig.run(&["resume", &id, "dish=soup", "--timeout", "1"]);
     assert!(matches!(ran.code, Some(4 | 124)), "{ran:?}");
     assert!(
-        ran.stderr.contains("still parked, with its answers"),
+        ran.stderr.contains("still suspended, with its answers"),
         "{ran:?}"
     );
     scripted(&rig, &works);
@@ -287,7 +288,7 @@ fn a_refusal_ends_it() {
     scripted(&rig, &format!("{secret} exec {}", talker.display()));
     let ran = rig.run(&["resume", &id, "row=1"]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
-    assert!(ran.stderr.contains("make it anew"), "{ran:?}");
+    assert!(ran.stderr.contains("make a new one"), "{ran:?}");
     assert!(!file(&rig, &id).exists());
 }
 
@@ -296,7 +297,7 @@ fn calls_are_listed_and_forgotten() {
     let rig = rig();
     let ran = rig.run(&["resume"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""));
-    assert_eq!(ran.stderr, "no call waits for answers\n");
+    assert_eq!(ran.stderr, "no suspended calls\n");
     let id = park(&rig, &["talker.haiku"]);
     let listed = rig.run(&["resume", "--json"]).json();
     assert_eq!(listed[0]["parked"], *id);
@@ -308,9 +309,9 @@ fn calls_are_listed_and_forgotten() {
         "{ran:?}"
     );
     let ran = rig.run(&["resume", "../../../etc/passwd"]);
-    assert!(ran.stderr.contains("no call is parked as"), "{ran:?}");
+    assert!(ran.stderr.contains("unknown suspended call"), "{ran:?}");
     let ran = rig.run(&["resume", &id, "--discard"]);
-    assert_eq!(ran.stderr, format!("forgot {id}\n"));
+    assert_eq!(ran.stderr, format!("discarded {id}\n"));
     assert_eq!(rig.run(&["resume", "--json"]).json(), json!([]));
 }
 

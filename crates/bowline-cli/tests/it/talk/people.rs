@@ -36,7 +36,7 @@ fn a_form_is_filled_in_field_by_field() {
         terminal.wait_for("bags (whole number, 0 to 9; required)");
         terminal.wait_for("[1] > ").type_line("ten");
         terminal
-            .wait_for("a number is expected")
+            .wait_for("expected a number")
             .wait_for("> ")
             .type_line("10");
         terminal
@@ -55,7 +55,7 @@ fn a_form_is_filled_in_field_by_field() {
         terminal.wait_for(" 1  economy").wait_for(" 2  business");
         terminal.wait_for("> ").type_line("");
         terminal
-            .wait_for("an answer is required")
+            .wait_for("a value is required")
             .wait_for("> ")
             .type_line("bussiness");
         terminal
@@ -169,7 +169,7 @@ fn nobody_is_asked_where_that_is_forbidden() {
     let ran = Terminal::run(&rig, &words).end();
     assert_eq!(ran.text(), "{\"action\":\"decline\"}\n", "{ran:?}");
     let ran = Terminal::run(&rig, &["call", "talker.nothing", "--no-input"]).end();
-    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
 }
 
 #[test]
@@ -245,14 +245,14 @@ fn a_page_is_opened_when_the_person_agrees() {
         command.env("BROWSER", browser(&rig));
         let command = pty_process::blocking::Command::from(command);
         let mut terminal = Terminal::start(command.stdout(std::process::Stdio::piped()));
-        terminal.wait_for("talker wants you to visit a page:\n  Please sign in.");
+        terminal.wait_for("talker asks you to visit a page:\n  Please sign in.");
         terminal.wait_for("  https://xn--bcher-kva.example/sign-in?for=talker\n");
         terminal.wait_for("The host is xn--bcher-kva.example.");
         terminal.wait_for("letters that may look like others");
         terminal
             .wait_for("[c]ancel: ")
             .type_line("y")
-            .wait_for("It opens in your browser.");
+            .wait_for("Opening it in your browser.");
         assert_eq!(terminal.end().text(), "on the way\n");
         let opened = fs::read_to_string(rig.work().join("opened")).expect("it was opened");
         assert_eq!(opened, "https://xn--bcher-kva.example/sign-in?for=talker\n");
@@ -313,11 +313,11 @@ fn a_call_that_needs_a_visit_first_is_made_again() {
     ];
     let mut terminal = Terminal::run(&rig, &words);
     terminal
-        .wait_for("gate wants you to visit a page:")
+        .wait_for("gate asks you to visit a page:")
         .wait_for("https://gate.example/");
     terminal.wait_for("[c]ancel: ").type_line("y");
     terminal
-        .wait_for("Press Enter when you are done there")
+        .wait_for("Press Enter when you are done")
         .type_line("");
     let ran = terminal.end();
     assert_eq!((ran.code, ran.text()), (Some(0), "come in\n"), "{ran:?}");
@@ -336,7 +336,9 @@ fn a_person_answers_for_a_model() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
         let mut terminal = Terminal::run(&rig, &["call", "talker.haiku", "--protocol", era]);
-        terminal.wait_for("talker wants to ask a model:\n  user:\n  Write a haiku about knots.");
+        terminal.wait_for(
+            "talker requests sampling from a model:\n  user:\n  Write a haiku about knots.",
+        );
         terminal
             .wait_for("(at most 100 tokens)")
             .wait_for("[n]o: ")
@@ -363,7 +365,7 @@ fn a_command_is_asked_and_its_answer_shown_first() {
     let words = ["call", "talker.haiku", "--sampling-command", "echo knots"];
     let mut terminal = Terminal::run(&rig, &words);
     terminal
-        .wait_for("Give this to `echo knots`?")
+        .wait_for("Pass this to `echo knots`?")
         .type_line("y");
     terminal
         .wait_for("  echo answers:\n  knots")
@@ -372,9 +374,9 @@ fn a_command_is_asked_and_its_answer_shown_first() {
     assert_eq!(terminal.end().text(), "the model wrote: knots\n");
     let words = ["call", "talker.haiku", "--sampling-command", "exit 3"];
     let mut terminal = Terminal::run(&rig, &words);
-    terminal.wait_for("Give this to `exit 3`?").type_line("y");
+    terminal.wait_for("Pass this to `exit 3`?").type_line("y");
     terminal
-        .wait_for("it failed (exit status: 3)")
+        .wait_for("failed (exit status: 3)")
         .wait_for("yourself instead?")
         .type_line("y");
     terminal.wait_for("  | ").type_line("rope").type_line(".");

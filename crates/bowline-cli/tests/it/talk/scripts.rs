@@ -51,7 +51,7 @@ fn a_file_answers_forms() {
     let ran = rig.run(&words);
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.stderr.contains("answers.json: an object is expected"),
+        ran.stderr.contains("answers.json: expected an object"),
         "{ran:?}"
     );
 }
@@ -80,7 +80,7 @@ fn what_nobody_answers_is_declined_where_there_is_no_later() {
         "{ran:?}"
     );
     let answers = [
-        ("--answer=name=Ada", "there is no answer for bags, class"),
+        ("--answer=name=Ada", "no answer was given for bags, class"),
         ("--answer=bags=10", "bags: 10 is greater than 9"),
     ];
     for (answer, why) in answers {
@@ -111,9 +111,9 @@ fn an_answer_that_is_not_sent_is_a_failure() {
         let words = ["call", "talker.every_field", "--answer=name=Ada", more];
         let ran = rig().run(&words);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        let error = "error: talker.every_field: there is no answer for bags, class\n";
+        let error = "error: talker.every_field: no answer was given for bags, class\n";
         assert!(ran.stderr.ends_with(error), "{ran:?}");
-        assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+        assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
     }
     let ran = rig().run(&["call", "talker.every_field", "--json", "--answer=bags=10"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -136,7 +136,8 @@ fn whoever_declines_is_asked_nothing() {
         let ran = rig().run(&["call", "talker.haiku", "--decline", "--protocol", era]);
         assert_eq!(ran.code, Some(5), "{ran:?}");
         assert!(
-            ran.stderr.contains("the user refused to ask a model"),
+            ran.stderr
+                .contains("the user rejected the sampling request"),
             "{ran:?}"
         );
     }
@@ -194,16 +195,15 @@ fn a_command_that_fails_or_hangs_ends_nothing_else() {
     let ran = rig.run(&["call", "talker.haiku", "--protocol", HANDSHAKE]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
     assert!(
-        ran.stderr
-            .contains("`sleep 100`: it did not answer within 0.1 s"),
+        ran.stderr.contains("`sleep 100`: timed out after 0.1 s"),
         "{ran:?}"
     );
     let failing = "echo no key >&2; exit 3";
     let ran = rig.run(&["call", "talker.haiku", "--sampling-command", failing]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
-    let error = format!("error: talker.haiku: `{failing}`: it failed (exit status: 3): no key\n");
+    let error = format!("error: talker.haiku: `{failing}`: failed (exit status: 3): no key\n");
     assert!(ran.stderr.ends_with(&error), "{ran:?}");
-    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn answers_that_nobody_wanted_are_told() {
         (Some(1), "row 1 with a\n"),
         "{ran:?}"
     );
-    let error = "error: talker.two_at_once: nobody asked for `rwo`; did you mean `row`?\n";
+    let error = "error: talker.two_at_once: no question has a field `rwo`; did you mean `row`?\n";
     assert_eq!(ran.stderr, error);
 }
 
@@ -287,7 +287,7 @@ fn a_call_asks_a_model_only_so_often() {
     // Where there is a later, the call waits for it.
     let (ran, asked) = asked_of_a_model(&rig, &["--protocol", STATELESS, "--max-sampling=3"]);
     assert_eq!((ran.code, asked, ran.text()), (Some(5), 3, ""), "{ran:?}");
-    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
     let (ran, asked) = asked_of_a_model(&rig, &["--max-sampling=0"]);
     assert_eq!((ran.code, asked), (Some(5), 0), "{ran:?}");
 }
