@@ -36,7 +36,7 @@ pub(crate) struct Cli {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Globals {
-    /// Print results as JSON: one document, exactly as the server sent it
+    /// Print results as JSON: one document, as the server sent it
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Time limit, for example 5, 2.5 or 500ms
