@@ -115,6 +115,22 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "guides",
+        core: true,
+        action: Action::Cargo {
+            environment: &[],
+            // The guide that compares Bowline with rmcp: nothing else depends on rmcp.
+            arguments: &[
+                "check",
+                "--locked",
+                "--manifest-path",
+                "docs/guides/rmcp/Cargo.toml",
+                "--target-dir",
+                "target/guides",
+            ],
+        },
+    },
+    Step {
         name: "peers",
         core: false,
         action: Action::Xtask {
@@ -282,6 +298,7 @@ mod tests {
                 "cargo xtask features",
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
                 "cargo xtask packages",
+                "cargo check --locked --manifest-path docs/guides/rmcp/Cargo.toml --target-dir target/guides",
                 "cargo xtask peers",
                 "PROPTEST_RNG_SEED=\"20260728\" cargo test --workspace --all-features",
                 "cargo xtask conformance",
@@ -296,7 +313,7 @@ mod tests {
         assert_eq!(
             core,
             [
-                "format", "tidy", "lints", "features", "docs", "packages", "tests"
+                "format", "tidy", "lints", "features", "docs", "packages", "guides", "tests"
             ]
         );
         assert_eq!(steps(false).count(), STEPS.len());

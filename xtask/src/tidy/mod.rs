@@ -20,6 +20,7 @@ mod links;
 mod lock_sources;
 mod machine_paths;
 mod module_docs;
+mod quoted_programs;
 mod revision_names;
 mod source;
 
@@ -103,6 +104,7 @@ fn check_sources(tree: &Tree) -> Vec<Violation> {
 fn check_documents(tree: &Tree) -> Vec<Violation> {
     let mut violations = decision_records::check(&tree.paths(), tree.text(decision_records::INDEX));
     violations.extend(guides::check(&tree.paths(), tree.text(guides::SUMMARY)));
+    violations.extend(quoted_programs::check(tree));
     for (path, text) in tree.files_ending(".md") {
         violations.extend(links::check(path, text, tree));
     }
