@@ -1,8 +1,8 @@
-//! Why a server cannot be built.
+//! Errors of building a server.
 
 use std::fmt;
 
-/// Why a server cannot be built.
+/// The error returned if a server cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     kind: &'static str,
@@ -19,7 +19,7 @@ impl BuildError {
         }
     }
 
-    /// The name of what is wrong.
+    /// Returns the name of the invalid item.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -1,7 +1,7 @@
-//! Putting a server together.
+//! The builder of servers.
 //!
-//! [`offer`] is what it serves, [`settings`] what is said of it and how it
-//! serves; here it is made whole.
+//! [`registrations`] has what a server offers, [`settings`] its description and
+//! options; this module builds it.
 
 mod error;
 mod registrations;
@@ -31,7 +31,7 @@ pub use error::BuildError;
 pub(crate) use registrations::Registrations;
 pub use settings::CacheTarget;
 
-/// A server in the making.
+/// A builder for a server.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -49,7 +49,7 @@ pub use settings::CacheTarget;
 /// assert_eq!(answer.all_text(), "Hello!");
 /// # });
 /// ```
-#[must_use = "a server serves nothing until it is told to"]
+#[must_use = "a server does nothing until it is built and served"]
 pub struct Server<S = ()> {
     config: Config,
     state: Arc<S>,
@@ -68,7 +68,7 @@ pub struct Server<S = ()> {
 }
 
 impl Server<()> {
-    /// A server of this name and version that offers nothing yet.
+    /// Creates a server with this name and version that offers nothing yet.
     pub fn new(name: &str, version: &str) -> Self {
         let mut config = Config::new(name, version);
         config.telemetry = cfg!(feature = "tracing");
@@ -105,8 +105,8 @@ impl Server<()> {
         }
     }
 
-    /// With a state that all handlers have at hand. What was added before does
-    /// without.
+    /// Sets the state that is available to all handlers. What was added before
+    /// runs without it.
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
             state: Arc::new(state),
@@ -127,14 +127,14 @@ impl Server<()> {
     }
 }
 
-/// Finishing it.
+/// Building and serving.
 impl<S: Send + Sync + 'static> Server<S> {
-    /// A server that is ready to serve.
+    /// Builds the server.
     ///
     /// # Errors
     ///
-    /// Where something that it offers is wrong, or two things have one name; or
-    /// where its keys outlive the process and its stores do not.
+    /// Returns an error if something it offers is invalid, if two things have
+    /// the same name, or if its keys outlive the process and its stores do not.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.registrations.check()?;
         self.check_stores()?;
@@ -178,8 +178,9 @@ impl<S: Send + Sync + 'static> Server<S> {
         })
     }
 
-    /// Keys that outlive the process bring back states that do, too. Without the
-    /// journals that belong to them, what they lead to would happen again.
+    /// Checks that keys that outlive the process come with stores that do too.
+    /// Without the journals that belong to a resumed conversation, its side
+    /// effects would happen again.
     fn check_stores(&self) -> Result<(), BuildError> {
         let has_shared_keys = self.seal_keys.as_ref().is_some_and(SealKeys::is_shared);
         let missing = match (&self.journal_store, &self.state_store) {
@@ -191,28 +192,31 @@ impl<S: Send + Sync + 'static> Server<S> {
             return Ok(());
         }
         let why = format!(
-            "other nodes and later runs have its secret, but not its stores: give `{missing}` \
-             one that they share, or one in memory if this server is a single process"
+            "its seal keys are shared with other nodes and later runs, but its stores are not: set `{missing}` \
+             to a shared store, or to one in memory if this server is a single process"
         );
         Err(BuildError::new("keyring", "from_secret", &why))
     }
 
-    /// Serves the program at the other end of standard input and output; see
+    /// Builds the server and serves it on standard input and output; see
     /// [`Service::serve_stdio`].
     ///
     /// # Errors
     ///
-    /// Where the server cannot be built, or the streams are taken.
+    /// Returns an error if the server cannot be built, or the streams are
+    /// already in use.
     pub async fn serve_stdio(self) -> std::io::Result<()> {
         let service = self.build().map_err(std::io::Error::other)?;
         service.serve_stdio().await
     }
 
-    /// Serves over HTTP at this address; see [`Service::serve_http`].
+    /// Builds the server and serves it over HTTP at this address; see
+    /// [`Service::serve_http`].
     ///
     /// # Errors
     ///
-    /// Where the server cannot be built, or the address cannot be bound.
+    /// Returns an error if the server cannot be built, or the address cannot be
+    /// bound.
     #[cfg(feature = "http-server")]
     pub async fn serve_http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
         let service = self.build().map_err(std::io::Error::other)?;

@@ -1,4 +1,4 @@
-//! What a server offers.
+//! Registration of tools, resources, prompts and methods.
 
 use std::{collections::BTreeSet, future::Future, sync::Arc};
 
@@ -30,10 +30,10 @@ use crate::{
     },
 };
 
-/// All that a server is to offer.
+/// Everything a server is to offer.
 #[derive(Default)]
 pub(crate) struct Registrations {
-    /// What answers for it.
+    /// The handlers.
     pub(super) router: Router,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
@@ -42,7 +42,7 @@ pub(crate) struct Registrations {
     pub(crate) sources: Vec<AnySource>,
     pub(super) extensions: Extensions,
     pub(super) on_subscriptions_changed: Option<SubscriptionsCallback>,
-    /// Which kinds there are, though perhaps not yet.
+    /// The features that are declared, even if they have no items yet.
     declared: DeclaredFeatures,
     /// A method that cannot be offered, and why.
     problem: Option<(String, &'static str)>,
@@ -56,19 +56,19 @@ struct DeclaredFeatures {
     subscriptions: bool,
 }
 
-/// What is offered.
+/// Registration.
 ///
-/// Lists have the order in which things are added. A kind of which nothing is
-/// added is not offered at all; where things of a kind are added to the
-/// [`Service`](crate::server::Service) later, and none are there yet, say so
-/// with an empty list: `.prompts([])`.
+/// Lists have the order in which items were added. A feature without items is
+/// not offered at all. If items are added to the
+/// [`Service`](crate::server::Service) later, and there are none yet, declare
+/// the feature with an empty list: `.prompts([])`.
 impl<S: Send + Sync + 'static> Server<S> {
-    /// Offers a tool.
+    /// Adds a tool.
     pub fn tool(self, tool: Tool<S>) -> Self {
         self.tools([tool])
     }
 
-    /// Offers several tools.
+    /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool<S>>) -> Self {
         let tools = tools.into_iter().map(Tool::for_state);
         self.registrations.tools.extend(tools);
@@ -77,12 +77,12 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Offers a resource.
+    /// Adds a resource.
     pub fn resource(self, resource: Resource<S>) -> Self {
         self.resources([resource])
     }
 
-    /// Offers several resources.
+    /// Adds several resources.
     pub fn resources(mut self, resources: impl IntoIterator<Item = Resource<S>>) -> Self {
         let resources = resources.into_iter().map(Resource::for_state);
         self.registrations.resources.extend(resources);
@@ -91,13 +91,13 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Offers the resources that fit a template. Templates are tried in the
-    /// order in which they are added.
+    /// Adds a resource template. Templates are tried in the order in which they
+    /// were added.
     pub fn template(self, template: ResourceTemplate<S>) -> Self {
         self.templates([template])
     }
 
-    /// Offers the resources that fit several templates.
+    /// Adds several resource templates.
     pub fn templates(mut self, templates: impl IntoIterator<Item = ResourceTemplate<S>>) -> Self {
         let templates = templates.into_iter().map(ResourceTemplate::for_state);
         self.registrations.templates.extend(templates);
@@ -106,8 +106,8 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Offers a set of resources that changes by itself. Sources are asked in
-    /// the order in which they are added.
+    /// Adds a dynamic set of resources. Sources are asked in the order in which
+    /// they were added.
     pub fn resource_source(mut self, source: impl ResourceSource<S>) -> Self {
         self.registrations.sources.push(AnySource::new(source));
         self.registrations.router.add(&RESOURCES);
@@ -115,12 +115,12 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Offers a prompt.
+    /// Adds a prompt.
     pub fn prompt(self, prompt: Prompt<S>) -> Self {
         self.prompts([prompt])
     }
 
-    /// Offers several prompts.
+    /// Adds several prompts.
     pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt<S>>) -> Self {
         let prompts = prompts.into_iter().map(Prompt::for_state);
         self.registrations.prompts.extend(prompts);
@@ -129,22 +129,23 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Lets clients watch resources. The application says with
-    /// [`Service::resource_updated`](crate::server::Service::resource_updated)
-    /// when one changes.
+    /// Lets clients subscribe to resources. The application reports changes
+    /// with
+    /// [`Service::resource_updated`](crate::server::Service::resource_updated).
     ///
-    /// In the handshake era, a client may watch what there is: resources, what
-    /// fits a template, and what a source lets be watched, even if it is not
-    /// there yet. In the stateless era, where watching is a wish and not a
-    /// question, it may name anything.
+    /// In the handshake era, a client may subscribe to what exists: resources,
+    /// URIs that match a template, and URIs that a source allows, even if they
+    /// do not exist yet. In the stateless era, a subscription is not confirmed,
+    /// so a client may name any URI.
     pub fn resource_subscriptions(mut self) -> Self {
         self.registrations.declared.subscriptions = true;
         self
     }
 
-    /// Lets clients watch resources, as [`watchable`](Self::watchable), and
-    /// hears of what all of them together watch, whenever that changes. It is
-    /// called amid the work and must not take long.
+    /// Lets clients subscribe to resources, as
+    /// [`resource_subscriptions`](Self::resource_subscriptions) does, and calls
+    /// a function with all subscribed URIs whenever they change. It is called
+    /// inline and must return quickly.
     pub fn on_subscriptions_changed(
         mut self,
         listener: impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
@@ -156,11 +157,11 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 }
 
-/// What is beyond the protocol.
+/// Extensions of the protocol.
 impl<S: Send + Sync + 'static> Server<S> {
-    /// Offers a method that is not in the protocol, such as `acme/do`. It
-    /// cannot ask the client anything. What it returns must be an object in
-    /// JSON, or nothing.
+    /// Adds a method that is not in the protocol, such as `acme/do`. It cannot
+    /// ask the client anything. Its return value must be an object in JSON, or
+    /// nothing.
     pub fn method<P, R, F, W>(mut self, name: &str, handler: F) -> Self
     where
         P: DeserializeOwned,
@@ -171,16 +172,18 @@ impl<S: Send + Sync + 'static> Server<S> {
         let is_new = self.registrations.extensions.add_method(name, handler);
         self.registrations.router.fallback = Some(Core::call_extension);
         if method::info(name).is_some() {
-            self.registrations.problem =
-                Some((name.to_owned(), "the protocol has that method itself"));
+            self.registrations.problem = Some((
+                name.to_owned(),
+                "the protocol already has a method of that name",
+            ));
         } else if !is_new {
-            self.registrations.problem = Some((name.to_owned(), "there are two of that name"));
+            self.registrations.problem = Some((name.to_owned(), "its name is already in use"));
         }
         self
     }
 
-    /// Hears that the roots of a client are others than before. Only clients
-    /// of the handshake era say so.
+    /// Sets a listener for changes of a client's roots. Only clients of the
+    /// handshake era report them.
     pub fn on_roots_changed<F, W>(self, listener: F) -> Self
     where
         F: Fn(NotificationContext<S>) -> W + Send + Sync + 'static,
@@ -189,9 +192,9 @@ impl<S: Send + Sync + 'static> Server<S> {
         self.on_notification(method::ROOTS_LIST_CHANGED, listener)
     }
 
-    /// Hears a notification of clients, one after the other in their order. A
-    /// client that sends them much faster than they are taken is not heard
-    /// out.
+    /// Sets a listener for a notification from clients. Notifications are
+    /// handled one at a time, in order. If a client sends them much faster than
+    /// they are handled, some are dropped.
     pub fn on_notification<F, W>(mut self, method: &str, listener: F) -> Self
     where
         F: Fn(NotificationContext<S>) -> W + Send + Sync + 'static,
@@ -235,7 +238,8 @@ impl Registrations {
         }
         declared.logging.get_or_insert_with(Extra::new);
         let extensions = self.extensions.names();
-        // What the protocol has is let through anyway, where it may be.
+        // Notifications of the protocol itself are let through anyway, where
+        // allowed.
         let extensions = extensions.filter(|name| &***name != method::ROOTS_LIST_CHANGED);
         config.extension_methods.extend(extensions.cloned());
     }

@@ -1,4 +1,4 @@
-//! What is said of a server, and how it serves.
+//! Description and settings of a server.
 
 use std::{
     sync::Arc,
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// What clients may keep for a while.
+/// A result that clients may cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CacheTarget {
@@ -31,42 +31,42 @@ pub enum CacheTarget {
     Resources,
     /// The list of resource templates.
     Templates,
-    /// What resources hold, unless the resource says otherwise.
+    /// The contents of resources, unless the resource has its own setting.
     Contents,
 }
 
-/// What is said of the server.
+/// Description.
 impl<S> Server<S> {
-    /// How to use the server, for the model.
+    /// Sets the instructions, which tell the model how to use the server.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.config.instructions = Some(instructions.into());
         self
     }
 
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(self, title: impl Into<String>) -> Self {
         let title = title.into();
         self.update_server_info(|identity| identity.title = Some(title))
     }
 
-    /// What the server is for.
+    /// Sets the description.
     pub fn description(self, description: impl Into<String>) -> Self {
         let description = description.into();
         self.update_server_info(|identity| identity.description = Some(description))
     }
 
-    /// Where to read more.
+    /// Sets the URL of the server's website.
     pub fn website_url(self, url: impl Into<String>) -> Self {
         let url = url.into();
         self.update_server_info(|identity| identity.website_url = Some(url))
     }
 
-    /// A picture to show; one more each time.
+    /// Adds an icon.
     pub fn icon(self, icon: Icon) -> Self {
         self.update_server_info(|identity| identity.icons.push(icon))
     }
 
-    /// The revisions that are spoken; all unless given.
+    /// Sets the supported revisions. The default is all.
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
         self.config.revisions = revisions.into_iter().collect();
         self
@@ -78,17 +78,17 @@ impl<S> Server<S> {
     }
 }
 
-/// How it serves.
+/// Settings.
 impl<S> Server<S> {
-    /// How many things stand on one page of a list: 100.
+    /// Sets the number of items on one page of a list. The default is 100.
     pub fn page_size(mut self, size: usize) -> Self {
         self.page_size = size;
         self
     }
 
-    /// How long clients may keep lists, and who may share them. Nothing is
-    /// kept unless given. What resources hold is not meant; see
-    /// [`cache_hint_for`](Self::cache_only).
+    /// Sets how long clients may cache lists, and who may share them. By
+    /// default nothing is cached. This does not apply to the contents of
+    /// resources; see [`cache_hint_for`](Self::cache_hint_for).
     pub fn cache_hint(mut self, ttl: Duration, scope: CacheScope) -> Self {
         let hint = CacheHint { ttl, scope };
         self.config.discover_cache = hint.clone();
@@ -104,9 +104,10 @@ impl<S> Server<S> {
         self
     }
 
-    /// How long clients may keep one kind of thing, and who may share it.
+    /// Sets how long clients may cache one kind of result, and who may share
+    /// it.
     ///
-    /// A list from which some clients are not told everything is never shared.
+    /// A list that hides items from some clients is never shared.
     pub fn cache_hint_for(mut self, target: CacheTarget, ttl: Duration, scope: CacheScope) -> Self {
         *self.cache_hint_mut(target) = CacheHint { ttl, scope };
         self
@@ -123,97 +124,100 @@ impl<S> Server<S> {
         }
     }
 
-    /// How many calls of one client's are worked on at once: 64. Others wait
-    /// their turn.
+    /// Sets how many calls of one client run at once. The default is 64.
+    /// Further calls wait.
     pub fn max_concurrent_calls(mut self, calls: usize) -> Self {
         self.serve_options.max_concurrent_calls = calls.max(1);
         self
     }
 
-    /// How long calls under way may take when the client closes its end of the
-    /// link: five seconds.
+    /// Sets how long calls in progress may take once the client has closed its
+    /// end of the link. The default is five seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.serve_options.shutdown_timeout = timeout;
         self
     }
 
-    /// Sees what happens inside, in order, shortly after it happened. It is
-    /// called amid the work and must not take long: one that does makes the
-    /// server leave things out, and is told how many. It may use the server.
+    /// Sets a function that receives observations, in order, shortly after the
+    /// event. It is called inline and must return quickly: if it is too slow,
+    /// the server drops observations and reports how many. It may use the
+    /// server.
     pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.config.telemetry = true;
         self.serve_options.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Changes settings of the protocol that have no method here: limits on
-    /// frames, requests, subscriptions.
+    /// Changes protocol settings that have no method here: limits on frames,
+    /// requests, subscriptions.
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
     }
 }
 
-/// How conversations go on where the protocol keeps no state.
+/// Conversations in the stateless era.
 impl<S> Server<S> {
-    /// The keys that seal what clients carry from round to round. A random key
-    /// of this process unless given: then no other node, and no later run, can
-    /// go on with a conversation. Keys from a secret need stores that are given
-    /// as well.
+    /// Sets the keys that seal the state that clients carry from round to
+    /// round. The default is a random key of this process; then no other node
+    /// and no later run can resume a conversation. Keys from a secret require
+    /// that the stores are set too.
     pub fn seal_keys(mut self, keys: SealKeys) -> Self {
         self.seal_keys = Some(keys);
         self
     }
 
-    /// Where it is written down what happens in conversations, so that nothing
-    /// happens twice. Servers that share conversations must share it; in memory
-    /// unless given.
+    /// Sets the store of journals, which record conversations so that no step
+    /// runs twice. Servers that share conversations must share it. The default
+    /// is in memory.
     pub fn journal_store(mut self, store: impl JournalStore) -> Self {
         self.journal_store = Some(Arc::new(store));
         self
     }
 
-    /// Where states are kept that are too large to travel. Servers that share
-    /// conversations must share it; in memory unless given.
+    /// Sets the store of states that are too large to travel through the
+    /// client. Servers that share conversations must share it. The default is
+    /// in memory.
     pub fn state_store(mut self, store: impl StateStore) -> Self {
         self.state_store = Some(Arc::new(store));
         self
     }
 
-    /// How long a conversation may go on: half an hour.
+    /// Sets how long a conversation may last. The default is 30 minutes.
     pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
         self.conversation_timeout = timeout;
         self
     }
 
-    /// How long a node that works on a conversation may be silent before
-    /// another takes it for dead and goes on: six seconds. It gives a sign of
-    /// life three times as often.
+    /// Sets how long a node that runs a conversation may be silent before
+    /// another node considers it dead and takes over. The default is six
+    /// seconds. The node renews its lease three times as often.
     ///
-    /// A node that was taken for dead finds out before its next effect. If it
-    /// was in the middle of one, the conversation is told that nobody knows
-    /// what came of it. So a step must not hold its thread for that long; what
-    /// does belongs on a thread of its own.
+    /// A node that was considered dead notices before its next side effect. If
+    /// it was in the middle of one, the conversation receives an error saying
+    /// that the outcome is unknown. So a step must not block its thread for
+    /// that long; blocking work belongs on its own thread.
     pub fn lease_timeout(mut self, timeout: Duration) -> Self {
         self.lease_timeout = timeout.max(Duration::from_millis(100));
         self
     }
 
-    /// How long a step that was begun may take to come to its end once its
-    /// caller has left: a minute. After that it is cut off, and so is what goes
-    /// over 128 of them for one caller, and 1,024 for all.
+    /// Sets how long a running step may take to finish after its caller has
+    /// left. The default is one minute. After that it is cancelled, as are
+    /// steps beyond 128 for one caller and 1,024 in total.
     pub fn abandoned_step_timeout(mut self, timeout: Duration) -> Self {
         self.abandoned_step_timeout = timeout;
         self
     }
 
-    /// How large a state may be to travel through the client: 32 KiB.
+    /// Sets the maximum size of a state that travels through the client. The
+    /// default is 32 KiB.
     pub fn max_state_bytes(mut self, bytes: usize) -> Self {
         self.max_state_bytes = bytes;
         self
     }
 
-    /// What time it is, for tests of what happens when time goes by.
+    /// Sets the clock, for tests that depend on time.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self

@@ -1,4 +1,4 @@
-//! The functions that complete, by the name of what they complete.
+//! Completion functions, by the name of what they complete.
 
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 
@@ -7,14 +7,13 @@ use crate::server::{
     ServerContext, dispatch::request::ErasedHandler, error::Result, template::string_map::StringMap,
 };
 
-/// What is typed so far.
+/// The text typed so far.
 pub(crate) struct CompletionInput {
     pub(crate) prefix: String,
-    /// What is known of the other arguments.
+    /// The other arguments.
     pub(crate) arguments: StringMap,
 }
 
-/// The functions that complete, by name.
 #[derive(Default)]
 pub(crate) struct Completers {
     by_name: BTreeMap<String, ErasedHandler<CompletionInput, Completions>>,

@@ -1,12 +1,12 @@
-//! What is proposed.
+//! Completion values.
 
 use crate::proto::model::Completion;
 
-/// How many values may travel at once.
+/// The maximum number of values in one response.
 const MAX_VALUES: usize = 100;
 
-/// Proposals for what is being typed, the best first. Clients get the first
-/// hundred, and are told how many there are.
+/// Completion values, the best first. Clients receive the first hundred and the
+/// total number.
 ///
 /// ```
 /// use bowline::server::completion::Completions;
@@ -25,7 +25,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// These values, which are all there are.
+    /// Creates a complete list of values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             values: values.into_iter().map(Into::into).collect(),
@@ -34,13 +34,13 @@ impl Completions {
         }
     }
 
-    /// How many there are in all.
+    /// Sets the total number of values.
     pub fn total(mut self, total: u64) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// There are more, and nobody knows how many.
+    /// Declares that there are more values, of an unknown number.
     pub fn has_more(mut self) -> Self {
         self.has_more = true;
         self

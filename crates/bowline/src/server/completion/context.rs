@@ -1,11 +1,11 @@
-//! What a function that completes has at hand.
+//! The context of completion functions.
 
 use std::{fmt, ops::Deref};
 
 use crate::server::{ServerContext, template::string_map::StringMap};
 
-/// What is known while something is typed: the other arguments that are filled
-/// in already, and all that a [`ServerContext`] has.
+/// The context of a completion: the other arguments that are already filled in,
+/// and everything a [`ServerContext`] has.
 pub struct CompletionContext<S = ()> {
     context: ServerContext<S>,
     arguments: StringMap,
@@ -16,14 +16,14 @@ impl<S> CompletionContext<S> {
         Self { context, arguments }
     }
 
-    /// Another argument, as it is filled in. Clients of old revisions do not
-    /// tell.
+    /// Returns the current value of another argument. Clients of old revisions
+    /// do not send it.
     #[must_use]
     pub fn argument(&self, name: &str) -> Option<&str> {
         self.arguments.get(name).map(String::as_str)
     }
 
-    /// All that is filled in, in the order of the names.
+    /// Returns all other arguments, sorted by name.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, &str)> {
         let arguments = self.arguments.iter();
         arguments.map(|(name, value)| (name.as_str(), value.as_str()))

@@ -1,9 +1,9 @@
-//! Proposing values while they are typed.
+//! Completion of arguments while they are typed.
 //!
 //! Arguments of [prompts](crate::server::prompt) and variables of
-//! [templates](crate::server::template) may have a function that completes
-//! them. [`Completions`] is what it returns, [`CompletionContext`] what it has
-//! at hand; `completers` keeps them by name.
+//! [templates](crate::server::template) may have a completion function. It
+//! returns [`Completions`] and receives a [`CompletionContext`]; `completers`
+//! keeps these functions by name.
 
 mod completers;
 mod completions;

@@ -176,8 +176,8 @@ impl Field for String {
     }
 
     fn read(value: &Value) -> Result<Self, DecodeError> {
-        let string_default = value.as_str().ok_or_else(|| mismatch("a string_default"))?;
-        Ok(string_default.to_owned())
+        let string = value.as_str().ok_or_else(|| mismatch("a string"))?;
+        Ok(string.to_owned())
     }
 
     fn from_default(default: Self) -> Self {

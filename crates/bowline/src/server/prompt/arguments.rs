@@ -1,4 +1,4 @@
-//! What can be filled in in a prompt.
+//! Prompt arguments.
 
 use std::ops::Index;
 
@@ -15,7 +15,7 @@ use crate::{
     server::template::string_map::{self, StringMap},
 };
 
-/// A blank in a prompt. It may be left empty unless it is
+/// An argument of a prompt. It is optional unless it is
 /// [required](Self::required).
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
@@ -24,33 +24,33 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// A blank of this name.
+    /// Creates an argument with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             definition: PromptArgument::new(name),
         }
     }
 
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.definition.title = Some(title.into());
         self
     }
 
-    /// What belongs there.
+    /// Sets the description.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.definition.description = Some(description.into());
         self
     }
 
-    /// It must be filled in.
+    /// Makes the argument required.
     pub fn required(mut self) -> Self {
         self.definition.required = Some(true);
         self
     }
 }
 
-/// What was filled in, by name. All that is required is there.
+/// The arguments of a request, by name. All required arguments are present.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Arguments {
@@ -58,25 +58,26 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What was filled in under a name.
+    /// Returns the value of an argument.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
     }
 
-    /// All that was filled in, in the order of the names.
+    /// Returns all arguments, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let values = self.values.iter();
         values.map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// Takes arguments in. What the prompt does not know is left out: a
-    /// handler sees nothing that it did not announce.
+    /// Parses the arguments of a request. Arguments that the prompt does not
+    /// declare are dropped, so a handler sees nothing it did not declare.
     ///
     /// # Errors
     ///
-    /// Where something is there twice, so that it is open which one counts;
-    /// where something that is required is missing, all of which is named.
+    /// Returns an error if an argument occurs twice, since it is undefined
+    /// which one counts, or if required arguments are missing; the error names
+    /// all of them.
     pub(crate) fn from_params(
         prompt: &model::Prompt,
         given: Option<model::Members<String>>,
@@ -85,7 +86,7 @@ impl Arguments {
         for (name, text) in given.into_iter().flatten().map(into_owned_pair) {
             if values.contains_key(&name) {
                 let prefix: String = name.chars().take(40).collect();
-                let message = format!("Invalid params: arguments: {prefix:?} is there twice");
+                let message = format!("Invalid params: arguments: duplicate member {prefix:?}");
                 return Err(ErrorObject::new(code::INVALID_PARAMS, message));
             }
             values.insert(name, text);
@@ -104,11 +105,11 @@ impl Arguments {
         Err(ErrorObject::new(code::INVALID_PARAMS, message))
     }
 
-    /// The arguments as the prompt's own type.
+    /// Deserializes the arguments into the prompt's own type.
     ///
     /// # Errors
     ///
-    /// Where one is not what its field is.
+    /// Returns an error if an argument does not match its field.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, ErrorObject> {
         string_map::deserialize(&self.values).map_err(|fault| {
             let path = match fault.path.as_str() {
@@ -124,28 +125,28 @@ fn into_owned_pair((name, text): (std::borrow::Cow<'static, str>, String)) -> (S
     (name.into_owned(), text)
 }
 
-/// What was filled in under a name.
+/// Returns the value of an argument.
 ///
 /// # Panics
 ///
-/// Where nothing was: use it for what is required, and
-/// [`get`](Arguments::get) for the rest.
+/// Panics if the argument is absent. Use this for required arguments, and
+/// [`get`](Arguments::get) for the others.
 impl Index<&str> for Arguments {
     type Output = str;
 
     fn index(&self, name: &str) -> &str {
         match self.get(name) {
             Some(text) => text,
-            None => panic!("the argument {name:?} is not filled in"),
+            None => panic!("argument {name:?} is missing"),
         }
     }
 }
 
-/// The blanks that a struct has: its fields, in their order.
+/// Returns the arguments declared by a struct: its fields, in order.
 ///
 /// # Errors
 ///
-/// Where it is not a struct with named fields; says so.
+/// Returns an error if it is not a struct with named fields.
 pub(super) fn arguments_from_schema<T: JsonSchema>() -> Result<Vec<PromptArgument>, String> {
     let schema = schemars::schema_for!(T).to_value();
     let Some(Value::Object(fields)) = schema.get("properties") else {
@@ -176,10 +177,10 @@ mod tests {
             Arguments::from_params(&prompt, Some(given))
         };
         assert!(take(r#"{"page": "1", "\u0050age": "2"}"#).is_ok());
-        let error = take(r#"{"page": "1", "p\u0061ge": "1"}"#).expect_err("it is there twice");
+        let error = take(r#"{"page": "1", "p\u0061ge": "1"}"#).expect_err("a duplicate");
         assert_eq!(error.code, code::INVALID_PARAMS);
         assert!(
-            error.message.contains("\"page\" is there twice"),
+            error.message.contains("duplicate member \"page\""),
             "{}",
             error.message
         );

@@ -1,4 +1,4 @@
-//! Writing a prompt, step by step.
+//! The builder of prompts.
 
 use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 
@@ -20,15 +20,15 @@ use crate::{
     },
 };
 
-/// A prompt in the making. `A` is what its handler is given;
-/// [`get`](Self::get) finishes it.
-#[must_use = "a draft is not a prompt yet"]
+/// A builder for a [`Prompt`]. `A` is the type of arguments that its handler
+/// receives; [`get`](Self::get) finishes it.
+#[must_use = "a builder is not a prompt until `get` is called"]
 pub struct PromptBuilder<S, A> {
     spec: PromptSpec,
     typestate: PhantomData<fn(S) -> A>,
 }
 
-/// What a draft has gathered.
+/// The parts of a prompt collected by its builder.
 struct PromptSpec {
     definition: model::Prompt,
     needs: CapabilitySet,
@@ -53,15 +53,15 @@ impl<S: 'static> PromptBuilder<S, Arguments> {
         }
     }
 
-    /// A blank to fill in; one more each time.
+    /// Adds an argument.
     pub fn argument(mut self, argument: Argument) -> Self {
         self.spec.definition.arguments.push(argument.definition);
         self
     }
 
-    /// What can be filled in, as a struct: its fields, described by their
-    /// comments and required unless they are options or have a default.
-    /// Numbers and truth values are read from their texts.
+    /// Declares the arguments as a struct: its fields, described by their doc
+    /// comments and required unless they are options or have a default. Numbers
+    /// and booleans are parsed from their strings.
     pub fn arguments<A: DeserializeOwned + JsonSchema + Send + 'static>(
         mut self,
     ) -> PromptBuilder<S, A> {
@@ -76,58 +76,58 @@ impl<S: 'static> PromptBuilder<S, Arguments> {
     }
 }
 
-/// What may be said of every prompt.
+/// Optional parts.
 impl<S: 'static, A> PromptBuilder<S, A> {
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.spec.definition.title = Some(title.into());
         self
     }
 
-    /// What it is for.
+    /// Sets the description.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.spec.definition.description = Some(description.into());
         self
     }
 
-    /// A picture to show; one more each time.
+    /// Adds an icon.
     pub fn icon(mut self, icon: Icon) -> Self {
         self.spec.definition.icons.push(icon);
         self
     }
 
-    /// What travels beside it.
+    /// Sets the `_meta` of the definition.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.spec.definition.meta = Some(meta);
         self
     }
 
-    /// What a client must be able to do. To others the prompt is not listed,
-    /// and they cannot get it.
+    /// Adds capabilities that a client must have. For other clients the prompt
+    /// is not listed, and they cannot get it.
     pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
         let needs: CapabilitySet = needs.into_iter().collect();
         self.spec.needs = self.spec.needs.union(needs);
         self
     }
 
-    /// What a caller's token must allow, over HTTP; one more scope each time.
-    /// Requests without it are refused before anything runs, with a challenge that
-    /// names all scopes that it takes; so are those without any token. Where
-    /// there are no tokens, on stdio and in memory, it means nothing.
+    /// Adds a scope that the caller's token must have, over HTTP. Requests
+    /// without it, and requests without any token, are rejected before anything
+    /// runs, with a challenge that names all scopes the request needs. It has
+    /// no effect where there are no tokens: on stdio and in memory.
     ///
-    /// It is listed to everybody, so that clients can ask for more.
+    /// The prompt is listed for everyone, so clients can ask for more scopes.
     pub fn scope(mut self, scope: &str) -> Self {
         scope::push_unique(&mut self.spec.scopes, [scope]);
         self
     }
 
-    /// How much getting it may do.
+    /// Sets the limits of one request.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.spec.limits = limits;
         self
     }
 
-    /// Proposes values for an argument, by what is typed so far.
+    /// Sets a function that completes an argument from the text typed so far.
     pub fn complete<F, W>(mut self, argument: &str, complete: F) -> Self
     where
         F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
@@ -137,8 +137,8 @@ impl<S: 'static, A> PromptBuilder<S, A> {
         self
     }
 
-    /// Proposes those of these values that begin with what is typed so far,
-    /// whatever its case.
+    /// Completes an argument with the values that begin with the text typed so
+    /// far, ignoring case.
     pub fn complete_from<T: Into<String>>(
         mut self,
         argument: &str,
@@ -149,10 +149,11 @@ impl<S: 'static, A> PromptBuilder<S, A> {
     }
 }
 
-/// How a prompt is finished.
+/// Finishing methods.
 impl<S: 'static, A: DeserializeOwned + Send + 'static> PromptBuilder<S, A> {
-    /// Makes the messages. This may ask the user and models, and has the
-    /// application's state at hand. Errors become error responses.
+    /// Finishes the prompt with the handler that returns its messages. The
+    /// handler may ask the user and models, and uses the application's state.
+    /// Errors become error responses.
     pub fn get<M, F, W>(self, get: F) -> Prompt<S>
     where
         M: IntoPromptResult,
@@ -203,7 +204,7 @@ impl PromptSpec {
         let mut names: Vec<&str> = arguments.map(|it| it.name.as_str()).collect();
         let unknown = self.completers.names().find(|name| !names.contains(name));
         if let Some(name) = unknown {
-            return Some(format!("it completes {name:?}, and has no such argument"));
+            return Some(format!("it completes the unknown argument {name:?}"));
         }
         names.sort_unstable();
         let duplicate = names.windows(2).find(|pair| pair[0] == pair[1]);

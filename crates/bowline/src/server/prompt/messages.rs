@@ -1,4 +1,4 @@
-//! What a prompt makes.
+//! Conversion of a prompt handler's return value into messages.
 
 use crate::{
     proto::model::{
@@ -8,36 +8,36 @@ use crate::{
     server::error::Result,
 };
 
-/// What getting a prompt may return: a text or a content block, which is one
-/// message of the user's, or messages of any kind.
+/// A value that getting a prompt can return: a string or a content block, which
+/// becomes one user message, or messages of any kind.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
-    label = "not messages",
-    note = "return text, a content block, or messages made with `user(..)` and `assistant(..)`"
+    label = "this type cannot be converted into messages",
+    note = "return a string, a content block, or messages made with `user(..)` and `assistant(..)`"
 )]
 pub trait IntoPromptResult: Send + 'static {
-    /// The result for the client. Where it has no description, it gets that of
-    /// the prompt.
+    /// Converts the value into the result for the client. A result without a
+    /// description gets the prompt's.
     ///
     /// # Errors
     ///
-    /// Where the value cannot be encoded.
+    /// Returns an error if the value cannot be encoded.
     fn into_result(self) -> Result<GetPromptResult>;
 }
 
-/// A message of the user's.
+/// Creates a user message.
 pub fn user(content: impl IntoContentBlock) -> PromptMessage {
     PromptMessage::new(Role::User, content.into_content_block())
 }
 
-/// A message of the model's.
+/// Creates an assistant message.
 pub fn assistant(content: impl IntoContentBlock) -> PromptMessage {
     PromptMessage::new(Role::Assistant, content.into_content_block())
 }
 
-/// What a message may hold: text, or a content block.
+/// The content of a message: a string or a content block.
 pub trait IntoContentBlock {
-    /// The content block.
+    /// Converts the value into a content block.
     fn into_content_block(self) -> ContentBlock;
 }
 

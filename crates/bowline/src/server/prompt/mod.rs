@@ -1,7 +1,7 @@
-//! Prompts: what they are, and how they are written.
+//! Prompts and how to write them.
 //!
-//! [`Prompt::new`] begins one; `builder` is how it goes on, `arguments` is
-//! what can be filled in, and `messages` what comes out.
+//! [`Prompt::new`] starts one; `builder` builds it, `arguments` has its
+//! arguments, and `messages` its return values.
 
 mod arguments;
 mod builder;
@@ -23,8 +23,8 @@ pub use arguments::{Argument, Arguments};
 pub use builder::PromptBuilder;
 pub use messages::{IntoContentBlock, IntoPromptResult, assistant, user};
 
-/// A conversation that a server has ready for people to begin, for servers with
-/// the state `S`.
+/// A prompt for servers with the state `S`: messages that people can start a
+/// conversation with.
 ///
 /// ```
 /// use bowline::server::{
@@ -51,7 +51,7 @@ pub struct Prompt<S = ()> {
     state: PhantomData<fn(S)>,
 }
 
-/// A finished prompt, as the server keeps it.
+/// A built prompt, as the server keeps it.
 pub(crate) struct PromptInner {
     pub(crate) definition: model::Prompt,
     pub(crate) needs: CapabilitySet,
@@ -59,15 +59,15 @@ pub(crate) struct PromptInner {
     pub(crate) limits: CallLimits,
     pub(crate) completers: Completers,
     pub(crate) get: ErasedHandler<Arguments, GetPromptResult>,
-    /// Why it cannot be served.
+    /// Why the prompt cannot be served.
     pub(crate) problem: Option<String>,
 }
 
 impl<S: 'static> Prompt<S> {
-    /// Begins a prompt of this name.
+    /// Starts a prompt with this name.
     #[expect(
         clippy::new_ret_no_self,
-        reason = "a prompt without messages must not compile, so that a new one is a draft"
+        reason = "a prompt without messages must not compile, so `new` returns a builder"
     )]
     pub fn new(name: impl Into<String>) -> PromptBuilder<S, Arguments> {
         PromptBuilder::new(name.into())
@@ -75,8 +75,8 @@ impl<S: 'static> Prompt<S> {
 }
 
 impl<S> Prompt<S> {
-    /// The same, as if it were made for another state: servers keep what they
-    /// serve without the type of theirs.
+    /// Returns the same prompt for another state type: servers keep their
+    /// prompts without the type of the state.
     pub(crate) fn for_state<T>(self) -> Prompt<T> {
         Prompt {
             shared: self.shared,
@@ -84,31 +84,31 @@ impl<S> Prompt<S> {
         }
     }
 
-    /// The name by which it is got.
+    /// Returns the prompt's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.shared.definition.name
     }
 
-    /// What clients are told of it.
+    /// Returns the definition that is sent to clients.
     #[must_use]
     pub fn definition(&self) -> &model::Prompt {
         &self.shared.definition
     }
 
-    /// What a client must be able to do to see and get it.
+    /// Returns the capabilities that a client needs to see and get the prompt.
     pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 
-    /// The scopes that getting it takes.
+    /// Returns the scopes that a caller's token must have, over HTTP.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.shared.scopes.iter().map(|scope| &**scope)
     }
 }
 
 impl Prompt<()> {
-    /// The same prompt, for a server with any state.
+    /// Returns the same prompt for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> Prompt<S> {
         self.for_state()

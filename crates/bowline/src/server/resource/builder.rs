@@ -1,4 +1,4 @@
-//! Writing a resource, step by step.
+//! The builder of resources.
 
 use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -18,9 +18,9 @@ use crate::{
     },
 };
 
-/// A resource in the making. [`text`](Self::text), [`bytes`](Self::bytes) or
-/// [`read`](Self::read) finish it.
-#[must_use = "a draft is not a resource yet"]
+/// A builder for a [`Resource`]. [`text`](Self::text), [`bytes`](Self::bytes)
+/// or [`read`](Self::read) finish it.
+#[must_use = "a builder is not a resource until it has contents"]
 #[derive(Debug)]
 pub struct ResourceBuilder {
     definition: model::Resource,
@@ -41,100 +41,100 @@ impl ResourceBuilder {
         }
     }
 
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.definition.title = Some(title.into());
         self
     }
 
-    /// What it is, for the model.
+    /// Sets the description, for the model.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.definition.description = Some(description.into());
         self
     }
 
-    /// Its media type.
+    /// Sets the media type.
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.definition.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Its size in bytes. That of fixed contents is known.
+    /// Sets the size in bytes. For fixed contents it is set automatically.
     pub fn size(mut self, bytes: u64) -> Self {
         self.definition.size = Some(bytes);
         self
     }
 
-    /// A picture to show; one more each time.
+    /// Adds an icon.
     pub fn icon(mut self, icon: Icon) -> Self {
         self.definition.icons.push(icon);
         self
     }
 
-    /// Hints for the client: for whom it is, how much it matters, when it
-    /// changed.
+    /// Sets hints for the client: the audience, the priority, the time of the
+    /// last change.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.definition.annotations = Some(Box::new(annotations));
         self
     }
 
-    /// What travels beside it.
+    /// Sets the `_meta` of the definition.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.definition.meta = Some(meta);
         self
     }
 
-    /// What a client must be able to do. To others the resource is not listed,
-    /// and they cannot read it.
+    /// Adds capabilities that a client must have. For other clients the
+    /// resource is not listed, and they cannot read it.
     pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
         let needs: CapabilitySet = needs.into_iter().collect();
         self.needs = self.needs.union(needs);
         self
     }
 
-    /// What a caller's token must allow, over HTTP; one more scope each time.
-    /// Requests without it are refused before anything runs, with a challenge that
-    /// names all scopes that it takes; so are those without any token. Where
-    /// there are no tokens, on stdio and in memory, it means nothing.
+    /// Adds a scope that the caller's token must have, over HTTP. Requests
+    /// without it, and requests without any token, are rejected before anything
+    /// runs, with a challenge that names all scopes the request needs. It has
+    /// no effect where there are no tokens: on stdio and in memory.
     ///
-    /// It is listed to everybody, so that clients can ask for more.
+    /// The resource is listed for everyone, so clients can ask for more scopes.
     pub fn scope(mut self, scope: &str) -> Self {
         scope::push_unique(&mut self.scopes, [scope]);
         self
     }
 
-    /// How much reading it may do.
+    /// Sets the limits of one read.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long clients may keep what they read, and who may share it; as the
-    /// server says unless given.
+    /// Sets how long clients may cache the contents, and who may share them.
+    /// Defaults to the server's setting.
     pub fn cache_hint(mut self, ttl: Duration, scope: CacheScope) -> Self {
         self.cache_hint = Some(CacheHint { ttl, scope });
         self
     }
 
-    /// Always the same text.
+    /// Finishes a resource with fixed text.
     pub fn text<S>(mut self, text: impl Into<String>) -> Resource<S> {
         let text = text.into();
         self.definition.size.get_or_insert(text.len() as u64);
         self.fixed(ContentPart::text(text))
     }
 
-    /// Always the same bytes.
+    /// Finishes a resource with fixed bytes.
     pub fn bytes<S>(mut self, bytes: impl AsRef<[u8]>) -> Resource<S> {
         let bytes = bytes.as_ref();
         self.definition.size.get_or_insert(bytes.len() as u64);
         self.fixed(ContentPart::bytes(bytes))
     }
 
-    /// Read anew each time. Reading may ask the user and models, and has the
-    /// application's state at hand.
+    /// Finishes a resource with a handler that runs on every read. The handler
+    /// may ask the user and models, and uses the application's state.
     ///
-    /// Errors become error responses; `Ok(None)` says that there is no such
-    /// resource.
+    /// Errors become error responses; `Ok(None)` means that the resource does
+    /// not exist.
     pub fn read<S, C, F, W>(self, read: F) -> Resource<S>
     where
         S: 'static,
@@ -175,7 +175,8 @@ impl ResourceBuilder {
     }
 }
 
-/// URIs begin with a scheme: clients tell the servers' worlds apart by it.
+/// Returns what is wrong with a URI. It must begin with a scheme, by which
+/// clients tell the kinds of URIs apart.
 pub(crate) fn uri_problem(uri: &str) -> Option<String> {
     let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
     let starts_with_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! What a resource holds, as its author says it.
+//! Conversion of a resource handler's return value into contents.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -17,26 +17,27 @@ use crate::{
     },
 };
 
-/// What reading a resource may return.
+/// A value that reading a resource can return.
 ///
-/// Texts and bytes are returned as they are, under the URI that was read and
-/// with the media type that was declared; [`Part`]s say more. `None`, and no
-/// parts at all, mean that there is no such resource.
+/// Strings and bytes are returned unchanged, under the requested URI and with
+/// the declared media type; [`ContentPart`]s can set both. `None`, and an
+/// empty list of parts, mean that the resource does not exist.
 #[diagnostic::on_unimplemented(
     message = "reading a resource cannot return `{Self}`",
-    label = "not something that a client can be sent",
-    note = "return text, bytes, `Json(value)`, `Part`s, or an `Option` of one of them"
+    label = "this type cannot be converted into resource contents",
+    note = "return text, bytes, `Json(value)`, `ContentPart`s, or an `Option` of one of them"
 )]
 pub trait IntoReadResult: Send + 'static {
-    /// The result for the client.
+    /// Converts the value into the result for the client.
     ///
     /// # Errors
     ///
-    /// Where there is nothing, or the value cannot be encoded.
+    /// Returns an error if the resource does not exist or the value cannot be
+    /// encoded.
     fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult>;
 }
 
-/// Which resource is read.
+/// The resource that is being read.
 #[derive(Clone, Debug)]
 pub struct RequestedResource {
     pub(crate) uri: String,
@@ -45,26 +46,26 @@ pub struct RequestedResource {
 }
 
 impl RequestedResource {
-    /// The URI that was asked for.
+    /// Returns the requested URI.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// The media type that was declared.
+    /// Returns the declared media type.
     #[must_use]
     pub fn mime_type(&self) -> Option<&str> {
         self.mime_type.as_deref()
     }
 
-    /// The error that says that there is no such resource.
+    /// Returns the error for a resource that does not exist.
     #[must_use]
     pub fn not_found(&self) -> Error {
         Error::protocol(errors::resource_not_found(self.rules, &self.uri))
     }
 }
 
-/// One part of what a resource holds.
+/// One part of a resource's contents.
 ///
 /// ```
 /// use bowline::server::resource::ContentPart;
@@ -89,29 +90,29 @@ enum PartBody {
 }
 
 impl ContentPart {
-    /// Text.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::with_body(PartBody::Text(text.into()))
     }
 
-    /// Anything else. It travels in base64.
+    /// Creates a binary part, which is sent as base64.
     pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
         Self::with_body(PartBody::Base64(STANDARD.encode(bytes)))
     }
 
-    /// Where the part is, if not where the resource is.
+    /// Sets the URI of the part, if it differs from the resource's.
     pub fn uri(mut self, uri: impl Into<String>) -> Self {
         self.uri = Some(uri.into());
         self
     }
 
-    /// Its media type, if not that of the resource.
+    /// Sets the media type of the part, if it differs from the resource's.
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// What travels beside it.
+    /// Sets the `_meta` of the part.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
@@ -175,7 +176,8 @@ impl IntoReadResult for Bytes {
     }
 }
 
-/// Its JSON, as text; `application/json` unless another type was declared.
+/// Returns the JSON as text, with the media type `application/json` unless
+/// another one was declared.
 impl<T: Serialize + Send + 'static> IntoReadResult for Json<T> {
     fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         let text = serde_json::to_string(&self.0)?;
@@ -186,7 +188,8 @@ impl<T: Serialize + Send + 'static> IntoReadResult for Json<T> {
     }
 }
 
-/// Its JSON, as text; `application/json` unless another type was declared.
+/// Returns the JSON as text, with the media type `application/json` unless
+/// another one was declared.
 impl IntoReadResult for Value {
     fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         Json(self).into_result(requested)
@@ -205,7 +208,7 @@ impl IntoReadResult for Vec<ResourceContents> {
     }
 }
 
-/// As it is, but never without anything in it.
+/// Returned unchanged, unless it is empty.
 impl IntoReadResult for ReadResourceResult {
     fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         if self.contents.is_empty() {
@@ -215,7 +218,7 @@ impl IntoReadResult for ReadResourceResult {
     }
 }
 
-/// `None` where there is no such resource.
+/// `None` means that the resource does not exist.
 impl<T: IntoReadResult> IntoReadResult for Option<T> {
     fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         match self {

@@ -1,9 +1,8 @@
-//! Resources: what they are, and how they are written.
+//! Resources and how to write them.
 //!
-//! [`Resource::new`] begins one that has a URI of its own; `builder` is how
-//! it goes on and `contents` what reading it returns. A [`ResourceSource`] is
-//! a set of resources that nobody knows beforehand. Patterns of URIs are
-//! [templates](crate::server::template).
+//! [`Resource::new`] starts one with a fixed URI; `builder` builds it and
+//! `contents` has what reading it can return. A [`ResourceSource`] is a dynamic
+//! set of resources. URI patterns are [templates](crate::server::template).
 
 mod builder;
 mod contents;
@@ -29,7 +28,7 @@ pub use contents::{ContentPart, IntoReadResult, RequestedResource};
 pub(crate) use source::AnySource;
 pub use source::{ResourcePage, ResourceSource};
 
-/// Something that clients may read, for servers with the state `S`.
+/// A resource that clients can read, for servers with the state `S`.
 ///
 /// ```
 /// use bowline::server::{Conversation, Resource};
@@ -47,7 +46,7 @@ pub struct Resource<S = ()> {
     state: PhantomData<fn(S)>,
 }
 
-/// A finished resource, as the server keeps it.
+/// A built resource, as the server keeps it.
 pub(crate) struct ResourceInner {
     pub(crate) definition: model::Resource,
     pub(crate) needs: CapabilitySet,
@@ -55,21 +54,21 @@ pub(crate) struct ResourceInner {
     pub(crate) limits: CallLimits,
     pub(crate) cache_hint: Option<CacheHint>,
     pub(crate) read: ErasedHandler<RequestedResource, ReadResourceResult>,
-    /// Why it cannot be served.
+    /// Why the resource cannot be served.
     pub(crate) problem: Option<String>,
 }
 
 impl Resource {
-    /// Begins a resource at this URI, with a name for programs.
+    /// Starts a resource with this URI and a programmatic name.
     #[expect(
         clippy::new_ret_no_self,
-        reason = "a resource without contents must not compile, so that a new one is a draft"
+        reason = "a resource without contents must not compile, so `new` returns a builder"
     )]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> ResourceBuilder {
         ResourceBuilder::new(uri.into(), name.into())
     }
 
-    /// The same resource, for a server with any state.
+    /// Returns the same resource for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> Resource<S> {
         self.for_state()
@@ -77,8 +76,8 @@ impl Resource {
 }
 
 impl<S> Resource<S> {
-    /// The same, as if it were made for another state: servers keep what they
-    /// serve without the type of theirs.
+    /// Returns the same resource for another state type: servers keep their
+    /// resources without the type of the state.
     pub(crate) fn for_state<T>(self) -> Resource<T> {
         Resource {
             shared: self.shared,
@@ -86,24 +85,25 @@ impl<S> Resource<S> {
         }
     }
 
-    /// Where it is.
+    /// Returns the URI.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.shared.definition.uri
     }
 
-    /// What clients are told of it.
+    /// Returns the definition that is sent to clients.
     #[must_use]
     pub fn definition(&self) -> &model::Resource {
         &self.shared.definition
     }
 
-    /// What a client must be able to do to see and read it.
+    /// Returns the capabilities that a client needs to see and read the
+    /// resource.
     pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 
-    /// The scopes that reading it takes.
+    /// Returns the scopes that a caller's token must have, over HTTP.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.shared.scopes.iter().map(|scope| &**scope)
     }

@@ -1,4 +1,4 @@
-//! Sets of resources that nobody knows beforehand.
+//! Dynamic sets of resources.
 
 use std::{future::Future, marker::PhantomData, sync::Arc};
 
@@ -13,11 +13,12 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A set of resources that changes by itself: a file tree, a database.
+/// A set of resources that changes by itself, such as a file tree or a
+/// database.
 ///
-/// It is listed after the server's own resources, page by page with cursors of
-/// its own, and asked for URIs that neither a resource nor a template of the
-/// server's claims.
+/// It is listed after the server's own resources, page by page with its own
+/// cursors, and is asked for URIs that match no resource and no template of the
+/// server.
 ///
 /// ```
 /// use bowline::{server::{resource::{ContentPart, ResourcePage}, Conversation, ResourceSource, Result, ServerContext}, model};
@@ -41,37 +42,37 @@ use crate::{
 /// }
 /// ```
 pub trait ResourceSource<S = ()>: Send + Sync + 'static {
-    /// One page of the list: the first, or the one that a cursor of this
-    /// source's leads to.
+    /// Returns one page of the list: the first, or the one at a cursor of this
+    /// source.
     ///
-    /// A cursor comes back from the client, so that it may be anything. Where
-    /// it is none of this source's, fail.
+    /// A cursor is returned by the client, so it may be anything. Return an
+    /// error if it is not one of this source's.
     fn list(
         &self,
         cursor: Option<&str>,
         cx: &ServerContext<S>,
     ) -> impl Future<Output = Result<ResourcePage>> + Send;
 
-    /// What is at a URI; `None` where this source has nothing there.
+    /// Reads a URI, or returns `None` if this source has nothing there.
     ///
-    /// The URI is the client's, verbatim: nothing in it was decoded or
-    /// checked. Ask the user only once it is clear that there is something:
-    /// the next source may be asked for the same URI.
+    /// The URI is passed exactly as the client sent it: nothing in it is
+    /// decoded or checked. Ask the user only once it is clear that the resource
+    /// exists, since the next source may be asked for the same URI.
     fn read(
         &self,
         uri: &str,
         cx: Conversation<S>,
     ) -> impl Future<Output = Result<Option<Vec<ContentPart>>>> + Send;
 
-    /// Whether clients may watch a URI. They may watch all unless this says
-    /// otherwise, also what is not there yet.
+    /// Returns whether clients may subscribe to a URI. By default they may
+    /// subscribe to any, including those that do not exist yet.
     fn is_subscribable(&self, uri: &str) -> bool {
         let _ = uri;
         true
     }
 
-    /// What a client must be able to do. Others are told nothing of this
-    /// source.
+    /// Returns the capabilities that a client must have. The source is hidden
+    /// from other clients.
     fn requires(&self) -> Vec<ClientCapability> {
         Vec::new()
     }
@@ -86,7 +87,7 @@ pub struct ResourcePage {
 }
 
 impl ResourcePage {
-    /// A page with these on it, and none after it.
+    /// Creates the last page, with these resources.
     pub fn new(resources: impl IntoIterator<Item = model::Resource>) -> Self {
         Self {
             resources: resources.into_iter().collect(),
@@ -94,14 +95,14 @@ impl ResourcePage {
         }
     }
 
-    /// The cursor that leads to the next page. Clients see it.
+    /// Sets the cursor of the next page. Clients see it.
     pub fn next(mut self, cursor: impl Into<String>) -> Self {
         self.next = Some(cursor.into());
         self
     }
 }
 
-/// A source, whatever its type is.
+/// A source, with its type erased.
 #[derive(Clone)]
 pub(crate) struct AnySource {
     source: Arc<dyn ErasedSource>,
@@ -124,7 +125,7 @@ trait ErasedSource: Send + Sync {
     fn is_subscribable(&self, uri: &str) -> bool;
 }
 
-/// A source of an author's.
+/// A source with its type.
 struct TypedSource<S, T> {
     source: T,
     state: PhantomData<fn(S)>,

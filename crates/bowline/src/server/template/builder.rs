@@ -1,4 +1,4 @@
-//! Writing a template, step by step.
+//! The builder of resource templates.
 
 use std::{fmt, future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -21,15 +21,15 @@ use crate::{
     },
 };
 
-/// A template in the making. `V` is what its handler is given;
-/// [`read`](Self::read) finishes it.
-#[must_use = "a draft is not a template yet"]
+/// A builder for a [`ResourceTemplate`]. `V` is the type of variables that its
+/// handler receives; [`read`](Self::read) finishes it.
+#[must_use = "a builder is not a template until `read` is called"]
 pub struct ResourceTemplateBuilder<S, V> {
     spec: TemplateSpec,
     typestate: PhantomData<fn(S) -> V>,
 }
 
-/// What a draft has gathered.
+/// The parts of a template collected by its builder.
 struct TemplateSpec {
     definition: model::ResourceTemplate,
     needs: CapabilitySet,
@@ -54,9 +54,9 @@ impl<S: 'static> ResourceTemplateBuilder<S, Variables> {
         }
     }
 
-    /// Gives the handler a struct with a field for each variable. Numbers and
-    /// truth values are read from their texts; a URI whose variables do not fit
-    /// is one of a resource that does not exist.
+    /// Passes the handler a struct with a field for each variable. Numbers and
+    /// booleans are parsed from their strings; a URI whose variables do not
+    /// match the struct is treated as a resource that does not exist.
     pub fn variables<V: DeserializeOwned + Send + 'static>(self) -> ResourceTemplateBuilder<S, V> {
         ResourceTemplateBuilder {
             spec: self.spec,
@@ -65,77 +65,77 @@ impl<S: 'static> ResourceTemplateBuilder<S, Variables> {
     }
 }
 
-/// What may be said of every template.
+/// Optional parts.
 impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.spec.definition.title = Some(title.into());
         self
     }
 
-    /// What it is for, for the model.
+    /// Sets the description, for the model.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.spec.definition.description = Some(description.into());
         self
     }
 
-    /// The media type, if all that match have the same.
+    /// Sets the media type, if it is the same for all matching resources.
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.spec.definition.mime_type = Some(mime_type.into());
         self
     }
 
-    /// A picture to show; one more each time.
+    /// Adds an icon.
     pub fn icon(mut self, icon: Icon) -> Self {
         self.spec.definition.icons.push(icon);
         self
     }
 
-    /// Hints for the client.
+    /// Sets hints for the client.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.spec.definition.annotations = Some(Box::new(annotations));
         self
     }
 
-    /// What travels beside it.
+    /// Sets the `_meta` of the definition.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.spec.definition.meta = Some(meta);
         self
     }
 
-    /// What a client must be able to do. To others the template is not listed,
-    /// and they cannot read what matches it.
+    /// Adds capabilities that a client must have. For other clients the
+    /// template is not listed, and they cannot read what matches it.
     pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
         let needs: CapabilitySet = needs.into_iter().collect();
         self.spec.needs = self.spec.needs.union(needs);
         self
     }
 
-    /// What a caller's token must allow, over HTTP; one more scope each time.
-    /// Requests without it are refused before anything runs, with a challenge that
-    /// names all scopes that it takes; so are those without any token. Where
-    /// there are no tokens, on stdio and in memory, it means nothing.
+    /// Adds a scope that the caller's token must have, over HTTP. Requests
+    /// without it, and requests without any token, are rejected before anything
+    /// runs, with a challenge that names all scopes the request needs. It has
+    /// no effect where there are no tokens: on stdio and in memory.
     ///
-    /// It is listed to everybody, so that clients can ask for more.
+    /// The template is listed for everyone, so clients can ask for more scopes.
     pub fn scope(mut self, scope: &str) -> Self {
         scope::push_unique(&mut self.spec.scopes, [scope]);
         self
     }
 
-    /// How much reading may do.
+    /// Sets the limits of one read.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.spec.limits = limits;
         self
     }
 
-    /// How long clients may keep what they read, and who may share it; as the
-    /// server says unless given.
+    /// Sets how long clients may cache the contents, and who may share them.
+    /// Defaults to the server's setting.
     pub fn cache_hint(mut self, ttl: Duration, scope: CacheScope) -> Self {
         self.spec.cache_hint = Some(CacheHint { ttl, scope });
         self
     }
 
-    /// Proposes values for a variable, by what is typed so far.
+    /// Sets a function that completes a variable from the text typed so far.
     pub fn complete<F, W>(mut self, variable: &str, complete: F) -> Self
     where
         F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
@@ -145,8 +145,8 @@ impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
         self
     }
 
-    /// Proposes those of these values that begin with what is typed so far,
-    /// whatever its case.
+    /// Completes a variable with the values that begin with the text typed so
+    /// far, ignoring case.
     pub fn complete_from<T: Into<String>>(
         mut self,
         variable: &str,
@@ -157,13 +157,14 @@ impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
     }
 }
 
-/// How a template is finished.
+/// Finishing methods.
 impl<S: 'static, V: DeserializeOwned + Send + 'static> ResourceTemplateBuilder<S, V> {
-    /// Reads what a URI with these variables stands for. Reading may ask the
-    /// user and models, and has the application's state at hand.
+    /// Finishes the template with the handler that reads a URI with these
+    /// variables. The handler may ask the user and models, and uses the
+    /// application's state.
     ///
-    /// Errors become error responses; `Ok(None)` says that there is no such
-    /// resource.
+    /// Errors become error responses; `Ok(None)` means that the resource does
+    /// not exist.
     pub fn read<C, F, W>(self, read: F) -> ResourceTemplate<S>
     where
         C: IntoReadResult,
@@ -208,8 +209,7 @@ impl TemplateSpec {
     fn problem(&self, pattern: &UriPattern) -> Option<String> {
         let names: Vec<&str> = pattern.names().collect();
         let unknown = self.completers.names().find(|name| !names.contains(name));
-        let unknown =
-            unknown.map(|name| format!("it completes {name:?}, and has no such variable"));
+        let unknown = unknown.map(|name| format!("it completes the unknown variable {name:?}"));
         unknown
             .or_else(|| crate::server::resource::uri_problem(&self.definition.uri_template))
             .or_else(|| scope::first_problem(&self.scopes))

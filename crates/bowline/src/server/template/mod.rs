@@ -1,8 +1,8 @@
-//! Patterns of URIs that clients may read.
+//! Resource templates: URI patterns that clients can read.
 //!
-//! [`ResourceTemplate::new`] begins one; `builder` is how it goes on.
-//! `pattern` finds out which URIs fit, `variables` is what stands in them,
-//! and `values` reads that as types of the author's.
+//! [`ResourceTemplate::new`] starts one and `builder` builds it. `pattern`
+//! matches URIs, `variables` holds their variables, and `string_map`
+//! deserializes these into types of the author.
 
 mod builder;
 mod pattern;
@@ -29,12 +29,12 @@ pub use builder::ResourceTemplateBuilder;
 pub(crate) use pattern::UriPattern;
 pub use variables::Variables;
 
-/// Resources whose URIs have a pattern, for servers with the state `S`.
+/// Resources whose URIs match a pattern, for servers with the state `S`.
 ///
-/// The pattern is a URI template of RFC 6570. `{name}` is anything up to the
-/// next `/`, `?` or `#`; `{+name}` may hold these, too, as paths do. Templates
-/// are tried in the order in which they are added, after all resources that
-/// have a URI of their own.
+/// The pattern is a URI template as in RFC 6570. `{name}` matches anything up
+/// to the next `/`, `?` or `#`; `{+name}` may contain these too, as paths do.
+/// Templates are tried in the order in which they were added, after all
+/// resources with a fixed URI.
 ///
 /// ```
 /// use bowline::server::{Conversation, ResourceTemplate, completion::CompletionContext};
@@ -53,7 +53,7 @@ pub struct ResourceTemplate<S = ()> {
     state: PhantomData<fn(S)>,
 }
 
-/// A finished template, as the server keeps it.
+/// A built template, as the server keeps it.
 pub(crate) struct TemplateInner {
     pub(crate) definition: model::ResourceTemplate,
     pub(crate) pattern: UriPattern,
@@ -63,15 +63,15 @@ pub(crate) struct TemplateInner {
     pub(crate) cache_hint: Option<CacheHint>,
     pub(crate) completers: Completers,
     pub(crate) read: ErasedHandler<(RequestedResource, Variables), ReadResourceResult>,
-    /// Why it cannot be served.
+    /// Why the template cannot be served.
     pub(crate) problem: Option<String>,
 }
 
 impl<S: 'static> ResourceTemplate<S> {
-    /// Begins a template with this pattern, and a name for programs.
+    /// Starts a template with this pattern and a programmatic name.
     #[expect(
         clippy::new_ret_no_self,
-        reason = "a template that cannot be read must not compile, so that a new one is a draft"
+        reason = "a template that cannot be read must not compile, so `new` returns a builder"
     )]
     pub fn new(
         uri_template: impl Into<String>,
@@ -82,8 +82,8 @@ impl<S: 'static> ResourceTemplate<S> {
 }
 
 impl<S> ResourceTemplate<S> {
-    /// The same, as if it were made for another state: servers keep what they
-    /// serve without the type of theirs.
+    /// Returns the same template for another state type: servers keep their
+    /// templates without the type of the state.
     pub(crate) fn for_state<T>(self) -> ResourceTemplate<T> {
         ResourceTemplate {
             shared: self.shared,
@@ -91,31 +91,33 @@ impl<S> ResourceTemplate<S> {
         }
     }
 
-    /// The pattern.
+    /// Returns the URI template.
     #[must_use]
     pub fn uri_template(&self) -> &str {
         &self.shared.definition.uri_template
     }
 
-    /// What clients are told of it.
+    /// Returns the definition that is sent to clients.
     #[must_use]
     pub fn definition(&self) -> &model::ResourceTemplate {
         &self.shared.definition
     }
 
-    /// What a client must be able to do to see and read it.
+    /// Returns the capabilities that a client needs to see the template and
+    /// read what matches it.
     pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 
-    /// The scopes that reading what matches it takes.
+    /// Returns the scopes that a caller's token must have to read what matches
+    /// it, over HTTP.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.shared.scopes.iter().map(|scope| &**scope)
     }
 }
 
 impl ResourceTemplate<()> {
-    /// The same template, for a server with any state.
+    /// Returns the same template for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> ResourceTemplate<S> {
         self.for_state()

@@ -1,15 +1,15 @@
-//! Patterns of URIs: which URIs fit, and what stands where.
+//! URI patterns: matching a URI and extracting its variables.
 //!
-//! Of RFC 6570, `{name}` is understood, which is anything up to the next `/`,
-//! `?` or `#`, and `{+name}`, which may hold these, too. The other operators
-//! make URIs well, but do not tell how to take them apart again.
+//! Of RFC 6570, two expressions are supported: `{name}`, which matches anything
+//! up to the next `/`, `?` or `#`, and `{+name}`, which may contain these too.
+//! The other operators can expand URIs, but do not define how to parse them.
 
 use super::Variables;
 
-/// The longest URI that is looked at.
+/// The maximum length of a URI that is matched.
 const MAX_URI_BYTES: usize = 16 * 1024;
 
-/// A URI template, taken apart.
+/// A parsed URI template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UriPattern {
     parts: Vec<PatternPart>,
@@ -20,17 +20,18 @@ enum PatternPart {
     Literal(String),
     Variable {
         name: String,
-        /// Whether it may hold `/`, `?` and `#` as they are.
+        /// Whether the value may contain `/`, `?` and `#` unencoded.
         allows_slashes: bool,
     },
 }
 
 impl UriPattern {
-    /// Takes a template apart.
+    /// Parses a template.
     ///
     /// # Errors
     ///
-    /// Where it is none, or more than is understood here; says why.
+    /// Returns an error if it is not a URI template, or uses operators that are
+    /// not supported.
     pub(crate) fn parse(template: &str) -> Result<Self, String> {
         let mut parts: Vec<PatternPart> = Vec::new();
         let mut rest = template;
@@ -40,17 +41,15 @@ impl UriPattern {
                 None => (rest, None),
             };
             if literal.contains('}') {
-                return Err("there is a `}` without its `{`".to_owned());
+                return Err("unmatched `}`".to_owned());
             }
             if !literal.is_empty() {
                 parts.push(PatternPart::Literal(literal.to_owned()));
             }
             let Some(expression) = expression else { break };
-            let (expression, after) = expression
-                .split_once('}')
-                .ok_or("there is a `{` without its `}`")?;
+            let (expression, after) = expression.split_once('}').ok_or("unmatched `{`")?;
             if matches!(parts.last(), Some(PatternPart::Variable { .. })) {
-                let why = "two variables without anything between them cannot be told apart";
+                let why = "adjacent variables are ambiguous: put a separator between them";
                 return Err(why.to_owned());
             }
             parts.push(PatternPart::variable(expression)?);
@@ -61,13 +60,12 @@ impl UriPattern {
         Ok(pattern)
     }
 
-    /// What a template matches that is never used, since something is wrong
-    /// with it.
+    /// Returns a pattern that matches nothing, for an invalid template.
     pub(super) fn match_nothing() -> Self {
         Self { parts: Vec::new() }
     }
 
-    /// The names of the variables, in order.
+    /// Returns the names of the variables, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             PatternPart::Variable { name, .. } => Some(name.as_str()),
@@ -75,8 +73,8 @@ impl UriPattern {
         })
     }
 
-    /// The variables of a URI that fits, decoded. Where there are several ways
-    /// to read it, earlier variables are as short as they can be.
+    /// Returns the decoded variables of a URI that matches. If there are
+    /// several ways to match, earlier variables are as short as possible.
     pub(crate) fn parse_uri(&self, uri: &str) -> Option<Variables> {
         if uri.len() > MAX_URI_BYTES || self.parts.is_empty() {
             return None;
@@ -101,9 +99,9 @@ impl UriPattern {
         Some(variables)
     }
 
-    /// Whether the parts from each on fit the URI from each byte on. One pass
-    /// for each part, whatever the URI is: a client must not be able to make
-    /// this slow.
+    /// Returns, for each part and each byte of the URI, whether the parts from
+    /// there on match the rest. Takes one pass for each part, whatever the URI
+    /// is: a client must not be able to make this slow.
     fn suffix_matches(&self, uri: &[u8]) -> Vec<Vec<bool>> {
         let mut table = vec![vec![false; uri.len() + 2]; self.parts.len() + 1];
         table[self.parts.len()][uri.len()] = true;
@@ -127,11 +125,11 @@ impl UriPattern {
     fn check_names(&self) -> Result<(), String> {
         let mut names: Vec<&str> = self.names().collect();
         if names.is_empty() {
-            return Err("it has no variables: that is a resource, not a template".to_owned());
+            return Err("it has no variables: use a resource instead of a template".to_owned());
         }
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(twice) => Err(format!("the variable {:?} stands there twice", twice[0])),
+            Some(twice) => Err(format!("duplicate variable {:?}", twice[0])),
             None => Ok(()),
         }
     }
@@ -146,8 +144,8 @@ impl PatternPart {
         let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
         if name.is_empty() || !name.bytes().all(is_name_byte) {
             return Err(format!(
-                "`{{{expression}}}` is not understood: there are `{{name}}`, and `{{+name}}` \
-                 for what may hold slashes"
+                "`{{{expression}}}` is not supported: use `{{name}}`, or `{{+name}}` \
+                 if the value may contain slashes"
             ));
         }
         let name = name.to_owned();
@@ -158,8 +156,8 @@ impl PatternPart {
     }
 }
 
-/// Takes percent-encoding off. What is not encoded right, or is no text, is
-/// nothing.
+/// Percent-decodes a string. Returns `None` if the encoding is invalid or the
+/// result is not UTF-8.
 fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -256,13 +254,13 @@ mod tests {
     fn what_is_not_understood_says_so() {
         for (template, why) in [
             ("t://a", "it has no variables"),
-            ("t://{a", "without its `}`"),
-            ("t://a}", "without its `{`"),
-            ("t://{a}{b}", "cannot be told apart"),
-            ("t://{a}/{a}", "stands there twice"),
-            ("t://{?q,r}", "`{?q,r}` is not understood"),
-            ("t://{a*}", "`{a*}` is not understood"),
-            ("t://{}", "`{}` is not understood"),
+            ("t://{a", "unmatched `{`"),
+            ("t://a}", "unmatched `}`"),
+            ("t://{a}{b}", "adjacent variables are ambiguous"),
+            ("t://{a}/{a}", "duplicate variable"),
+            ("t://{?q,r}", "`{?q,r}` is not supported"),
+            ("t://{a*}", "`{a*}` is not supported"),
+            ("t://{}", "`{}` is not supported"),
         ] {
             let error = UriPattern::parse(template).unwrap_err();
             assert!(error.contains(why), "{template}: {error}");

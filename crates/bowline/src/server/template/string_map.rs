@@ -1,7 +1,7 @@
-//! Named texts, read as a type of the author's.
+//! Named strings, deserialized into a type of the author.
 //!
-//! Variables of URIs and arguments of prompts are texts on the wire. A field
-//! that is a number or a truth value is read from its text.
+//! Variables of URIs and arguments of prompts are strings on the wire. A field
+//! that is a number or a boolean is parsed from its string.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -16,10 +16,10 @@ use serde::{
 
 use crate::proto::model::DecodeError;
 
-/// Texts by name.
+/// Strings by name.
 ///
-/// It does with `insert` what the map could do itself: to collect and to take
-/// out would bring code for sorting and merging into every server.
+/// Collecting into the map and consuming it would bring code for sorting and
+/// merging into every server, so this type only uses `insert`.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct StringMap {
@@ -27,27 +27,26 @@ pub(crate) struct StringMap {
 }
 
 impl StringMap {
-    /// The text under a name.
+    /// Returns the string under a name.
     pub(crate) fn get(&self, name: &str) -> Option<&String> {
         self.by_name.get(name)
     }
 
-    /// Whether there is one under a name.
     pub(crate) fn contains_key(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
 
-    /// All of them, in the order of the names.
+    /// Returns all strings, sorted by name.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &String)> {
         self.by_name.iter()
     }
 
-    /// Puts a text under a name.
+    /// Sets the string under a name.
     pub(crate) fn insert(&mut self, name: String, text: String) {
         self.by_name.insert(name, text);
     }
 
-    /// Keeps those that are wanted.
+    /// Keeps the entries for which the predicate returns `true`.
     pub(crate) fn retain(&mut self, predicate: impl Fn(&String, &String) -> bool) {
         let all = std::mem::take(&mut self.by_name);
         let predicate = |(name, text): &(String, String)| predicate(name, text);
@@ -71,11 +70,11 @@ impl fmt::Debug for StringMap {
     }
 }
 
-/// Reads texts as a struct, field by field.
+/// Deserializes strings into a struct, field by field.
 ///
 /// # Errors
 ///
-/// Where one is missing, or is not what its field is.
+/// Returns an error if one is missing or does not match its field.
 pub(crate) fn deserialize<T: DeserializeOwned>(values: &StringMap) -> Result<T, DecodeError> {
     let values = values
         .iter()
@@ -87,7 +86,7 @@ pub(crate) fn deserialize<T: DeserializeOwned>(values: &StringMap) -> Result<T, 
     })
 }
 
-/// One text.
+/// Deserializes one string.
 struct StringDeserializer<'a>(&'a str);
 
 impl<'de> IntoDeserializer<'de, Error> for StringDeserializer<'de> {
@@ -98,7 +97,7 @@ impl<'de> IntoDeserializer<'de, Error> for StringDeserializer<'de> {
     }
 }
 
-/// Reads what is written in the text.
+/// Parses the value from the string.
 macro_rules! parsed {
     ($($method:ident => $visit:ident $what:literal),* $(,)?) => {
         $(
@@ -143,16 +142,16 @@ impl<'de> Deserializer<'de> for StringDeserializer<'de> {
 
     parsed! {
         deserialize_bool => visit_bool "true or false",
-        deserialize_i8 => visit_i8 "such a whole number",
-        deserialize_i16 => visit_i16 "such a whole number",
-        deserialize_i32 => visit_i32 "such a whole number",
-        deserialize_i64 => visit_i64 "such a whole number",
-        deserialize_i128 => visit_i128 "such a whole number",
-        deserialize_u8 => visit_u8 "such a whole number",
-        deserialize_u16 => visit_u16 "such a whole number",
-        deserialize_u32 => visit_u32 "such a whole number",
-        deserialize_u64 => visit_u64 "such a whole number",
-        deserialize_u128 => visit_u128 "such a whole number",
+        deserialize_i8 => visit_i8 "an integer in range",
+        deserialize_i16 => visit_i16 "an integer in range",
+        deserialize_i32 => visit_i32 "an integer in range",
+        deserialize_i64 => visit_i64 "an integer in range",
+        deserialize_i128 => visit_i128 "an integer in range",
+        deserialize_u8 => visit_u8 "an integer in range",
+        deserialize_u16 => visit_u16 "an integer in range",
+        deserialize_u32 => visit_u32 "an integer in range",
+        deserialize_u64 => visit_u64 "an integer in range",
+        deserialize_u128 => visit_u128 "an integer in range",
         deserialize_f32 => visit_f32 "a number",
         deserialize_f64 => visit_f64 "a number",
     }
@@ -234,7 +233,7 @@ mod tests {
             (None, false, Unit::Miles)
         );
         for (name, text, message) in [
-            ("days", "300", "days: \"300\" is not such a whole number"),
+            ("days", "300", "days: \"300\" is not an integer in range"),
             ("fast", "yes", "fast: \"yes\" is not true or false"),
             (
                 "unit",

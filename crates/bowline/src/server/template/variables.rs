@@ -1,4 +1,4 @@
-//! What stands where a template has its variables.
+//! The variables of a URI that matches a template.
 
 use std::{ops::Index, path::PathBuf};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, de::DeserializeOwned};
 use super::string_map::{self, StringMap};
 use crate::proto::model::DecodeError;
 
-/// The variables of a URI, with percent-encoding taken off.
+/// The variables of a URI, percent-decoded.
 ///
-/// They are the client's words. Decoded, even a variable that ends at the next
-/// slash may hold one (`%2F`), and `..` is a value like any other. What is to
-/// become a path goes through [`path`](Self::path), or is checked by the
+/// They are untrusted input from the client. Once decoded, even a variable that
+/// ends at the next slash may contain one (`%2F`), and `..` is a valid value.
+/// To use a variable as a path, call [`path`](Self::path) or check it in the
 /// handler.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
@@ -20,24 +20,24 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The value of a variable; `None` where the template has none of that
-    /// name.
+    /// Returns the value of a variable, or `None` if the template has no
+    /// variable of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
     }
 
-    /// All of them, in the order of their names.
+    /// Returns all variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let values = self.values.iter();
         values.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A variable as a path that leads nowhere but down: no `..`, no root, no
-    /// drive, no backslash. `None` where it is not one.
+    /// Returns a variable as a relative path without `..`, root, drive or
+    /// backslash, or `None` if it is not one.
     ///
-    /// This looks at the text alone. A link in the file system may still lead
-    /// elsewhere.
+    /// This only checks the string. A symbolic link in the file system may
+    /// still lead elsewhere.
     ///
     /// ```
     /// use bowline::server::{Conversation, ResourceTemplate, Result};
@@ -71,11 +71,11 @@ impl Variables {
     }
 }
 
-/// The value of a variable.
+/// Returns the value of a variable.
 ///
 /// # Panics
 ///
-/// Where the template has none of that name.
+/// Panics if the template has no variable of that name.
 impl Index<&str> for Variables {
     type Output = str;
 

@@ -1,4 +1,4 @@
-//! Writing a tool, step by step; what is missing does not compile.
+//! The builder of tools. A tool with missing parts does not compile.
 
 use std::{future::Future, marker::PhantomData, sync::Arc};
 
@@ -31,18 +31,19 @@ use crate::{
     },
 };
 
-/// A tool in the making. `D` says whether it has a description, `I` whether it
-/// is said what it is given; it takes both to finish it, with
-/// [`handler`](ToolBuilder::handler), [`handler_with_context`](ToolBuilder::handler_with_context) or
-/// [`handoff`](Draft::handoff).
-#[must_use = "a draft is not a tool yet"]
+/// A builder for a [`Tool`]. `D` tracks whether it has a description, `I`
+/// whether it has an input type. With both it can be finished, by
+/// [`handler`](ToolBuilder::handler),
+/// [`handler_with_context`](ToolBuilder::handler_with_context) or
+/// [`handoff`](ToolBuilder::handoff).
+#[must_use = "a builder is not a tool until it has a handler"]
 #[derive(Debug)]
 pub struct ToolBuilder<D, I> {
     pub(super) spec: ToolSpec,
     typestate: PhantomData<fn() -> (D, I)>,
 }
 
-/// What a draft has gathered.
+/// The parts of a tool collected by its builder.
 #[derive(Debug)]
 pub(super) struct ToolSpec {
     definition: model::Tool,
@@ -69,9 +70,9 @@ impl ToolBuilder<MissingDescription, MissingInput> {
     }
 }
 
-/// What every tool must have.
+/// Required parts.
 impl<D, I> ToolBuilder<D, I> {
-    /// What the tool does, for the model.
+    /// Sets the description, which tells the model what the tool does.
     pub fn description(mut self, description: impl Into<String>) -> ToolBuilder<WithDescription, I>
     where
         D: LacksDescription,
@@ -80,8 +81,8 @@ impl<D, I> ToolBuilder<D, I> {
         self.transition()
     }
 
-    /// What the tool is given: a struct with named fields. Its schema is
-    /// published, and arguments that do not fit it never reach the tool.
+    /// Sets the input type: a struct with named fields. Its schema is
+    /// published, and arguments that do not match it never reach the tool.
     pub fn input<T: ToolInput>(mut self) -> ToolBuilder<D, WithInput<T>>
     where
         I: LacksInput,
@@ -90,7 +91,7 @@ impl<D, I> ToolBuilder<D, I> {
         self.transition()
     }
 
-    /// The tool is given nothing.
+    /// Declares that the tool takes no arguments.
     pub fn no_input(self) -> ToolBuilder<D, WithInput<NoArguments>>
     where
         I: LacksInput,
@@ -98,8 +99,8 @@ impl<D, I> ToolBuilder<D, I> {
         self.input()
     }
 
-    /// A schema of one's own, published as it is. The tool is given the
-    /// arguments as a map.
+    /// Sets a hand-written input schema, which is published unchanged. The tool
+    /// receives the arguments as a map.
     pub fn input_schema(mut self, schema: Value) -> ToolBuilder<D, WithInput<Map<String, Value>>>
     where
         I: LacksInput,
@@ -109,81 +110,82 @@ impl<D, I> ToolBuilder<D, I> {
     }
 }
 
-/// What may be said of every tool.
+/// Optional parts.
 impl<D, I> ToolBuilder<D, I> {
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.spec.definition.title = Some(title.into());
         self
     }
 
-    /// It changes nothing.
+    /// Declares that the tool changes nothing.
     pub fn read_only(self) -> Self {
         self.annotate(|hints| hints.read_only_hint = Some(true))
     }
 
-    /// Whether it may destroy something, and not only add. It may unless it
-    /// says otherwise.
+    /// Sets whether the tool may make destructive changes, not only add. The
+    /// default is `true`.
     pub fn destructive(self, destructive: bool) -> Self {
         self.annotate(|hints| hints.destructive_hint = Some(destructive))
     }
 
-    /// Calling it again with the same arguments adds nothing.
+    /// Declares that calling the tool again with the same arguments has no
+    /// further effect.
     pub fn idempotent(self) -> Self {
         self.annotate(|hints| hints.idempotent_hint = Some(true))
     }
 
-    /// Whether it deals with the outside world. It does unless it says
-    /// otherwise.
+    /// Sets whether the tool interacts with the outside world. The default is
+    /// `true`.
     pub fn open_world(self, open: bool) -> Self {
         self.annotate(|hints| hints.open_world_hint = Some(open))
     }
 
-    /// All hints at once.
+    /// Sets all annotations at once.
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.spec.definition.annotations = Some(Box::new(annotations));
         self
     }
 
-    /// A picture to show; one more each time.
+    /// Adds an icon.
     pub fn icon(mut self, icon: Icon) -> Self {
         self.spec.definition.icons.push(icon);
         self
     }
 
-    /// What travels beside it.
+    /// Sets the `_meta` of the definition.
     pub fn meta(mut self, meta: Meta) -> Self {
         self.spec.definition.meta = Some(meta);
         self
     }
 
-    /// What a client must be able to do. To others the tool is not listed, and
-    /// their calls are refused before anything runs.
+    /// Adds capabilities that a client must have. For other clients the tool is
+    /// not listed, and their calls are rejected before anything runs.
     pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
         let needs: CapabilitySet = needs.into_iter().collect();
         self.spec.needs = self.spec.needs.union(needs);
         self
     }
 
-    /// What a caller's token must allow, over HTTP; one more scope each time.
-    /// Calls without it are refused before anything runs, with a challenge that
-    /// names all scopes that the call takes; so are calls without any token.
-    /// Where there are no tokens, on stdio and in memory, it means nothing.
+    /// Adds a scope that the caller's token must have, over HTTP. Calls without
+    /// it, and calls without any token, are rejected before anything runs, with
+    /// a challenge that names all scopes the call needs. It has no effect where
+    /// there are no tokens: on stdio and in memory.
     ///
-    /// The tool is listed to everybody, so that clients can ask for more.
+    /// The tool is listed for everyone, so clients can ask for more scopes.
     pub fn scope(mut self, scope: &str) -> Self {
         scope::push_unique(&mut self.spec.scopes, [scope]);
         self
     }
 
-    /// How much one call may do.
+    /// Sets the limits of one call.
     pub fn limits(mut self, limits: CallLimits) -> Self {
         self.spec.limits = limits;
         self
     }
 
-    /// Says that the tool may show this form, which has a key of its own. The
-    /// server's manifest lists it, so that hosts can prepare for it.
+    /// Declares that the tool may show this form, which must have its own key.
+    /// The server's manifest lists it, so hosts can prepare for it.
     pub fn elicits<T: Elicit>(mut self) -> Self {
         self.spec.elicits.extend(DeclaredForm::declared::<T>());
         self
@@ -202,13 +204,13 @@ impl<D, I> ToolBuilder<D, I> {
     }
 }
 
-/// How a tool is finished.
+/// Finishing methods.
 impl<D, I> ToolBuilder<D, I> {
-    /// A tool that needs nothing but its input.
+    /// Finishes a tool that needs nothing but its input.
     ///
-    /// An async closure will do as long as it captures nothing. One that does
-    /// would lend it to its future; then it takes a closure that gives the
-    /// future a copy of its own:
+    /// An async closure works if it captures nothing. If it captures something,
+    /// its future would borrow that from the closure; use a closure that gives
+    /// the future its own copy:
     ///
     /// ```
     /// use bowline::server::Tool;
@@ -237,9 +239,9 @@ impl<D, I> ToolBuilder<D, I> {
             .for_state()
     }
 
-    /// A tool that may ask the user and models, and has the application's
-    /// state at hand: `async |input, cx: Conversation<App>| …`. For what it
-    /// captures, see [`handler`](Self::handler).
+    /// Finishes a tool that may ask the user and models, and uses the
+    /// application's state: `async |input, cx: Conversation<App>| …`. For
+    /// captured values, see [`handler`](Self::handler).
     pub fn handler_with_context<S, O, F, W>(self, function: F) -> Tool<S>
     where
         D: HasDescription,
@@ -256,8 +258,8 @@ impl<D, I> ToolBuilder<D, I> {
             .for_state()
     }
 
-    /// A tool in three phases: work before the client is asked, the
-    /// conversation, and work after it. The first and the last happen once.
+    /// Starts a tool in three phases: work before the client is asked, the
+    /// conversation, and work after it. The first and the last run once.
     pub fn handoff(self) -> HandoffNeedsBefore<I::Input>
     where
         D: HasDescription,
@@ -268,8 +270,7 @@ impl<D, I> ToolBuilder<D, I> {
 }
 
 impl ToolSpec {
-    /// The tool, apart from the types that it is made of, so that there is only
-    /// one of this.
+    /// Builds the tool. Not generic, so it is compiled only once.
     pub(super) fn build(
         mut self,
         output: Option<RawJson>,
@@ -306,7 +307,7 @@ impl ToolSpec {
         let name = &self.definition.name;
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if name.is_empty() || name.len() > 128 || !name.bytes().all(allowed) {
-            let why = "its name must be 1 to 128 letters, digits, `_`, `-` and `.`";
+            let why = "its name must be 1 to 128 letters, digits, `_`, `-` or `.`";
             return Some(why.to_owned());
         }
         if let Some(problem) = scope::first_problem(&self.scopes) {
@@ -319,7 +320,7 @@ impl ToolSpec {
     }
 }
 
-/// The arguments that HTTP requests repeat in headers, by the marks in the
+/// Returns the arguments that HTTP requests repeat in headers, as marked in the
 /// schema.
 #[cfg(feature = "http-server")]
 fn param_headers(tool: &model::Tool) -> Result<ParamHeaders, String> {

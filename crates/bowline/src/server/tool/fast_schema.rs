@@ -1,10 +1,10 @@
-//! Schemas that are plain enough to be checked on the text itself.
+//! Fast check of simple schemas, directly on the JSON string.
 //!
-//! Most schemas say which members there are and of which type each of them is.
-//! Whether arguments fit such a schema can be seen in one pass over their text,
-//! without making values of it first. Only what is certain counts: what is not
-//! plain, and what does not fit for sure, is left to the validator, which also
-//! has the words for it.
+//! Most schemas only list members and their types. Whether arguments match such
+//! a schema can be checked in one pass over the JSON, without building values.
+//! The check only accepts what is certainly valid: schemas that are not simple,
+//! and arguments that may not match, are left to the validator, which also
+//! writes the error messages.
 
 use std::collections::HashSet;
 
@@ -12,21 +12,21 @@ use serde_json::{Map, Value};
 
 use crate::proto::jsonrpc::closing_quote;
 
-/// A schema that is checked on the text. It lets nothing through that the
-/// schema does not, and it may refuse what the schema lets through.
+/// A schema that is checked on the JSON string. It never accepts what the
+/// schema rejects, but may reject what the schema accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FastSchema {
-    /// Which types there may be, a bit for each.
+    /// The allowed types, one bit each.
     types: u8,
     minimum: Option<i64>,
     maximum: Option<i64>,
-    /// The only texts that there may be, where they are counted, in order.
+    /// The allowed strings of an `enum`, sorted.
     strings: Option<Vec<Box<str>>>,
     items: Option<Box<FastSchema>>,
     members: Vec<Member>,
-    /// The members that must be there, a bit for each.
+    /// The required members, one bit each.
     required: u64,
-    /// Whether there may be no other members.
+    /// Whether other members are forbidden.
     denies_additional: bool,
 }
 
@@ -39,24 +39,24 @@ struct Member {
 const NULL: u8 = 1;
 const BOOLEAN: u8 = 2;
 const INTEGER: u8 = 4;
-/// Numbers that are no integers as they are written.
+/// Numbers not written as integers.
 const FRACTION: u8 = 8;
 const STRING: u8 = 16;
 const ARRAY: u8 = 32;
 const OBJECT: u8 = 64;
 const ANY: u8 = 127;
 
-/// How deep schemas may be nested; those that hold themselves always are.
+/// The maximum nesting depth of a schema. A recursive schema always exceeds it.
 const MAX_DEPTH: usize = 16;
 
 impl FastSchema {
-    /// Reads a schema. There is none where it is not plain.
+    /// Compiles a schema, or returns `None` if it is not simple enough.
     pub(super) fn compile(schema: &Value) -> Option<Self> {
         let shared = schema.get("$defs").and_then(Value::as_object);
         Self::compile_at_depth(schema, shared, 0)
     }
 
-    /// Whether the text, which must be JSON, surely fits.
+    /// Returns whether `json`, which must be valid JSON, certainly matches.
     pub(super) fn is_surely_valid(&self, json: &str) -> bool {
         let mut text = JsonCursor { json, position: 0 };
         text.value(self).is_some()
@@ -113,7 +113,7 @@ impl FastSchema {
             }
         }
         if let Some(target) = target {
-            // What stands beside it would have to hold, too.
+            // Keywords beside the reference would have to hold too.
             return (plain.allows_anything() && !members.contains_key("required"))
                 .then_some(target);
         }
@@ -121,7 +121,6 @@ impl FastSchema {
         plain.is_supported().then_some(plain)
     }
 
-    /// Whether the schema allows everything.
     fn allows_anything(&self) -> bool {
         let nothing = Self {
             types: ANY,
@@ -130,7 +129,7 @@ impl FastSchema {
         *self == nothing
     }
 
-    /// A bit for each member that must be there.
+    /// Returns a bit for each required member.
     fn required(&self, names: Option<&Value>) -> Option<u64> {
         let Some(names) = names else {
             return Some(0);
@@ -143,8 +142,8 @@ impl FastSchema {
         Some(required)
     }
 
-    /// Whether it can be checked: there is a bit for every member, and texts
-    /// that are counted are the only thing that there may be.
+    /// Returns whether the schema can be checked: there is a bit for every
+    /// member, and an `enum` allows only strings and `null`.
     fn is_supported(&self) -> bool {
         let is_string_enum = self.strings.is_none() || self.types & !(STRING | NULL) == 0;
         self.members.len() <= u64::BITS as usize && is_string_enum
@@ -160,7 +159,7 @@ impl FastSchema {
 }
 
 impl Member {
-    /// A member whose name is written without escapes by everybody.
+    /// Returns a member, if its name needs no escapes in JSON.
     fn new(name: &str, plain: FastSchema) -> Option<Self> {
         let is_unescaped = name
             .bytes()
@@ -192,7 +191,7 @@ fn types(value: &Value) -> Option<u8> {
     }
 }
 
-/// A text that is written without escapes by everybody.
+/// Returns the string, if it needs no escapes in JSON.
 fn unescaped_string(value: &Value) -> Option<Box<str>> {
     let text = value.as_str()?;
     let is_unescaped = text
@@ -201,7 +200,7 @@ fn unescaped_string(value: &Value) -> Option<Box<str>> {
     is_unescaped.then(|| text.into())
 }
 
-/// What may be left out as `null`: two schemas, of which one is that of `null`.
+/// Compiles an `anyOf` of two schemas, one of which is that of `null`.
 fn compile_nullable(
     schemas: &[Value],
     compile_child: impl Fn(&Value) -> Option<FastSchema>,
@@ -221,8 +220,8 @@ fn compile_nullable(
     Some(plain)
 }
 
-/// The text of a JSON value. Each method passes over something at the front,
-/// or says that it is not for sure what it should be.
+/// A position in a JSON string. Each method skips something at the front, or
+/// returns `None` if that is not certainly what it should be.
 struct JsonCursor<'a> {
     json: &'a str,
     position: usize,
@@ -246,7 +245,7 @@ impl<'a> JsonCursor<'a> {
             b't' => allowed(BOOLEAN).and_then(|()| self.literal(b"true")),
             b'f' => allowed(BOOLEAN).and_then(|()| self.literal(b"false")),
             b'n' => {
-                // It is none of the texts that are counted.
+                // `null` is not one of the strings of an `enum`.
                 allowed(NULL).filter(|()| schema.strings.is_none())?;
                 self.literal(b"null")
             }
@@ -255,7 +254,7 @@ impl<'a> JsonCursor<'a> {
         }
     }
 
-    /// The first byte that is no blank.
+    /// Skips whitespace and returns the next byte.
     fn peek(&mut self) -> Option<u8> {
         loop {
             match *self.json.as_bytes().get(self.position)? {
@@ -281,7 +280,7 @@ impl<'a> JsonCursor<'a> {
         Some(())
     }
 
-    /// A string, as it is written between its quotes.
+    /// Returns the contents of a string, still escaped.
     fn string(&mut self) -> Option<&'a [u8]> {
         let start = self.position + 1;
         let end = closing_quote(self.json, start)?;
@@ -298,7 +297,8 @@ impl<'a> JsonCursor<'a> {
         self.position += number.len();
         let digits = number.strip_prefix(b"-").unwrap_or(number);
         let whole = digits.iter().all(u8::is_ascii_digit);
-        // Some fractions are integers all the same; that is not for here.
+        // A number with a zero fraction is an integer too; that is left to the
+        // validator.
         let kind = if whole { INTEGER } else { FRACTION };
         (schema.types & kind != 0).then_some(())?;
         if schema.has_bounds() {
@@ -345,13 +345,13 @@ impl<'a> JsonCursor<'a> {
                     .iter()
                     .position(|it| it.name.as_bytes() == name)
                 {
-                    // Members that are there twice are not for here.
+                    // Duplicate members are left to the validator.
                     Some(at) if seen_members & (1 << at) != 0 => return None,
                     Some(at) => {
                         seen_members |= 1 << at;
                         self.value(&schema.members[at].schema)?;
                     }
-                    // A name with an escape may be one that is known.
+                    // A name with an escape may be a known one.
                     None if schema.denies_additional || name.contains(&b'\\') => return None,
                     None if !others.insert(name) => return None,
                     None => self.value(&anything)?,
@@ -366,7 +366,7 @@ impl<'a> JsonCursor<'a> {
     }
 }
 
-/// Names of members that no schema knows.
+/// The names of members that are not in the schema.
 #[derive(Default)]
 struct UnknownNames<'a> {
     few: Vec<&'a [u8]>,
@@ -374,10 +374,11 @@ struct UnknownNames<'a> {
 }
 
 impl<'a> UnknownNames<'a> {
-    /// So many are compared with each other; that is faster than to hash them.
+    /// Up to this many names are compared one by one, which is faster than
+    /// hashing.
     const FEW: usize = 8;
 
-    /// Whether it is new.
+    /// Adds a name and returns whether it is new.
     fn insert(&mut self, name: &'a [u8]) -> bool {
         if self.few.contains(&name) {
             return false;

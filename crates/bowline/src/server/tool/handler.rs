@@ -1,4 +1,4 @@
-//! A tool's work, whatever its types are.
+//! Tool handlers, with their types erased.
 
 use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -20,9 +20,9 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// What a tool does when it is called.
+/// Handles calls of a tool.
 pub(crate) trait ToolHandler: Send + Sync {
-    /// Takes a call in. Does no work of the author's by itself.
+    /// Accepts a call. Does not run any of the author's code itself.
     fn dispatch(
         self: Arc<Self>,
         core: Arc<Core>,
@@ -31,7 +31,7 @@ pub(crate) trait ToolHandler: Send + Sync {
     ) -> HandlerReply;
 }
 
-/// What a tool does in a conversation.
+/// Runs a tool in a conversation.
 pub(crate) trait ConversationHandler: Send + Sync {
     fn run(
         &self,
@@ -39,15 +39,15 @@ pub(crate) trait ConversationHandler: Send + Sync {
         context: ServerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>>;
 
-    /// What to do with the value of the first phase where the last is not
-    /// reached, for tools that have phases.
+    /// Returns the cleanup of the first phase's value if the last phase is not
+    /// reached, for tools in three phases.
     fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
         let _ = (before, context);
         None
     }
 }
 
-/// A tool that asks nothing and needs nothing but its arguments.
+/// A handler that asks nothing and needs nothing but its arguments.
 pub(super) struct PlainHandler<I, F> {
     pub(super) function: F,
     pub(super) types: PhantomData<fn(I)>,
@@ -79,7 +79,7 @@ where
     }
 }
 
-/// A tool that may ask.
+/// A handler that may ask the client.
 pub(super) struct ContextHandler<S, I, F> {
     pub(super) function: F,
     pub(super) types: PhantomData<fn(S, I)>,

@@ -1,4 +1,5 @@
-//! Tools in three phases: before the client is asked, with the client, after.
+//! Tools in three phases: before the client is asked, with the client, and
+//! after.
 
 use std::{fmt, future::Future, sync::Arc};
 
@@ -24,15 +25,15 @@ use crate::{
     transport::BoxFuture,
 };
 
-// The names of the phases, among those of steps: no step of an author's has one.
+// Step names of the phases. Authors' steps cannot have these names.
 pub(crate) const BEFORE: &str = "!before";
 pub(crate) const AFTER: &str = "!after";
 pub(crate) const CLEANUP: &str = "!cleanup";
 
-/// A phase of a tool, whatever its types are.
+/// A phase of a tool, with its types erased.
 type Phase<In, Out> = Arc<dyn Fn(In) -> BoxFuture<'static, Result<Out>> + Send + Sync>;
 
-/// A tool in three phases that has none yet.
+/// A tool in three phases that needs its first phase, `before`.
 #[must_use = "a handoff without its phases is not a tool yet"]
 #[derive(Debug)]
 pub struct HandoffNeedsBefore<I> {
@@ -40,14 +41,14 @@ pub struct HandoffNeedsBefore<I> {
     input: std::marker::PhantomData<fn(I)>,
 }
 
-/// A tool in three phases that has its first.
+/// A tool in three phases that needs its second phase, `client`.
 #[must_use = "a handoff without `client` and `after` is not a tool yet"]
 pub struct HandoffNeedsClient<S, I, H> {
     spec: ToolSpec,
     before: Phase<(I, ServerContext<S>), H>,
 }
 
-/// A tool in three phases that lacks its last.
+/// A tool in three phases that needs its last phase, `after`.
 #[must_use = "a handoff without `after` is not a tool yet"]
 pub struct HandoffNeedsAfter<S, I, H, R> {
     spec: ToolSpec,
@@ -64,8 +65,8 @@ impl<I> HandoffNeedsBefore<I> {
         }
     }
 
-    /// The first phase, on the server. It happens once; what it returns is
-    /// remembered, through JSON, and given to both other phases.
+    /// Sets the first phase, which runs on the server. It runs once; its return
+    /// value is recorded as JSON and passed to both other phases.
     pub fn before<S, H, F, W>(self, before: F) -> HandoffNeedsClient<S, I, H>
     where
         H: HandoffValue,
@@ -80,7 +81,7 @@ impl<I> HandoffNeedsBefore<I> {
 }
 
 impl<S, I, H> HandoffNeedsClient<S, I, H> {
-    /// The second phase: the conversation with the client.
+    /// Sets the second phase: the conversation with the client.
     pub fn client<R, F, W>(self, client: F) -> HandoffNeedsAfter<S, I, H, R>
     where
         F: ToolFn2<H, Conversation<S>, W> + Send + Sync + 'static,
@@ -102,13 +103,13 @@ where
     H: Serialize + DeserializeOwned + Send + 'static,
     R: Send + 'static,
 {
-    /// What to do with the first phase's value where the last is not reached:
-    /// the conversation failed or took too long, or the caller went away while
-    /// it ran.
+    /// Sets the cleanup of the first phase's value, which runs if the last
+    /// phase is not reached: the conversation failed or timed out, or the
+    /// caller disconnected while it ran.
     ///
-    /// A client that never comes back with its answers is not noticed; what
-    /// must not be held for ever needs a time limit of its own. One that comes
-    /// back too late is.
+    /// A client that never returns with its answers is not noticed, so anything
+    /// that must not be held indefinitely needs its own time limit. A client
+    /// that returns too late is noticed.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
         F: ToolFn2<H, ServerContext<S>, W> + Send + Sync + 'static,
@@ -120,9 +121,10 @@ where
         self
     }
 
-    /// The third phase, on the server, with what the first and the second
-    /// returned. It happens once in a conversation, on all nodes together; a
-    /// client that repeats its last round gets the same answer again.
+    /// Sets the third phase, which runs on the server with the return values of
+    /// the first and the second. It runs once per conversation, across all
+    /// nodes; a client that repeats its last round receives the same response
+    /// again.
     pub fn after<O, F, W>(self, after: F) -> Tool<S>
     where
         O: IntoToolResult,
@@ -210,7 +212,7 @@ where
             Ok(RawJson::encode(&value)?)
         };
         let handoff: RawJson = invocation.step(BEFORE, before).await?;
-        // Until one of the phases below begins.
+        // Armed until one of the final phases below begins.
         let _cleanup_guard = CleanupGuard {
             cleanup: self.cleanup.as_ref(),
             handoff: &handoff,
@@ -226,14 +228,14 @@ where
                     .step(AFTER, run_final_phase(&invocation, after))
                     .await
             }
-            // The client may come again, and declare it.
+            // The client may retry and declare the capability.
             Err(error) if error.is_missing_capability() && invocation.journal.is_some() => {
                 Err(error)
             }
             Err(error) => {
                 if let Some(cleanup) = &self.cleanup {
                     let cleanup = cleanup((handoff.decode()?, context.clone()));
-                    // Why the conversation failed matters more.
+                    // The reason why the conversation failed matters more.
                     let _ = invocation
                         .step(CLEANUP, run_final_phase(&invocation, cleanup))
                         .await;
@@ -244,7 +246,7 @@ where
     }
 }
 
-/// Does what comes last, after which nothing is to be cleaned up.
+/// Runs a final phase, after which there is nothing to clean up.
 async fn run_final_phase<T>(
     invocation: &Invocation,
     phase: BoxFuture<'static, Result<T>>,
@@ -253,8 +255,8 @@ async fn run_final_phase<T>(
     phase.await
 }
 
-/// A conversation that is dropped before its last phase, and with which nobody
-/// can go on, is cleaned up after.
+/// Cleans up after a conversation that is dropped before its last phase and
+/// cannot be resumed.
 struct CleanupGuard<'a, S, H>
 where
     S: Send + Sync + 'static,

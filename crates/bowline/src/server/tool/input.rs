@@ -1,4 +1,4 @@
-//! What tools are given, and whether it is what they ask for.
+//! Tool arguments: the published schema, the check, and deserialization.
 
 use std::sync::Arc;
 
@@ -26,34 +26,35 @@ use crate::{
 #[schemars(inline)]
 pub struct NoArguments {}
 
-/// The schema of a tool's arguments, ready to be used.
+/// The compiled schema of a tool's arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct InputSchema {
     validator: Arc<Validator>,
-    /// The same, where it is plain.
+    /// The fast check, if the schema is simple enough for one.
     fast: Option<FastSchema>,
 }
 
-/// Arguments that fit their schema.
+/// Arguments that match their schema.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolArguments(ArgumentData);
 
 #[derive(Clone, Debug)]
 enum ArgumentData {
-    /// As they came.
+    /// The bytes as received.
     Raw(Bytes),
     Value(Value),
 }
 
 impl InputSchema {
-    /// Prepares a schema.
+    /// Compiles a schema.
     ///
     /// # Errors
     ///
-    /// Where it is none, or refers to what is not in it.
+    /// Returns an error if `schema` is not a valid schema, or has a reference
+    /// that it does not contain.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         if schema["type"] != "object" {
-            return Err("the input must be an object: a struct with named fields".to_owned());
+            return Err("the input must be an object: use a struct with named fields".to_owned());
         }
         let validator = Validator::new(schema)?;
         Ok(Self {
@@ -62,7 +63,8 @@ impl InputSchema {
         })
     }
 
-    /// For a tool that is never called, since something is wrong with it.
+    /// Returns a schema that rejects everything, for a tool that is never
+    /// called because its definition is invalid.
     pub(super) fn reject_all() -> Self {
         let nothing = Value::Bool(false);
         let validator = Validator::new(&nothing);
@@ -72,13 +74,14 @@ impl InputSchema {
         }
     }
 
-    /// Checks the arguments of a call: a JSON text, which is a part of what
-    /// came. How much work that may be depends on what came with it.
+    /// Checks the arguments of a call: a JSON string, which is a slice of the
+    /// received params. The schema budget of the request limits the work.
     ///
     /// # Errors
     ///
-    /// Where they are not what arguments must be, whatever the tool; and, in
-    /// words for the model, where they do not fit.
+    /// The outer error is a protocol error: the arguments are not a JSON
+    /// object. The inner error, worded for the model, says where they do not
+    /// match the schema.
     pub(crate) fn check(
         &self,
         json: Option<&str>,
@@ -91,7 +94,7 @@ impl InputSchema {
             .as_ref()
             .is_some_and(|fast| fast.is_surely_valid(json))
         {
-            // Where there are none, the text is not a part of what came.
+            // Absent arguments are not a slice of the received params.
             let json = match json {
                 "{}" => Bytes::from_static(b"{}"),
                 json => params.slice_ref(json.as_bytes()),
@@ -109,17 +112,18 @@ impl InputSchema {
 }
 
 impl ToolArguments {
-    /// The arguments as the tool's own type.
+    /// Deserializes the arguments into the tool's own type.
     ///
     /// # Errors
     ///
-    /// Where the type wants more than its schema says; in words for the model.
+    /// Returns an error, worded for the model, if the type is stricter than its
+    /// schema.
     pub(crate) fn deserialize<T: DeserializeOwned>(self) -> Result<T> {
         let value = match self.0 {
             ArgumentData::Value(value) => value,
             ArgumentData::Raw(json) => match str::from_utf8(&json).ok().and_then(decode_fast) {
                 Some(read) => return Ok(read),
-                // A value knows where the fault is.
+                // Deserializing from a value reports the path of the error.
                 None => parse_object(&json).map_err(Error::protocol)?,
             },
         };
@@ -140,25 +144,27 @@ fn parse_object(json: &[u8]) -> Result<Value, ErrorObject> {
     Err(ErrorObject::new(code::INVALID_PARAMS, message))
 }
 
-/// The schema of a type, as tools publish it: without the formats that only
-/// Rust knows, about which other languages complain. The bounds say the same.
+/// Returns the schema of a type as tools publish it, without the formats that
+/// only Rust knows and that other languages complain about. The bounds express
+/// the same.
 pub(super) fn schema_of<T: JsonSchema>() -> Value {
     without_rust_formats(schemars::schema_for!(T))
 }
 
-/// Apart from the types, so that there is only one of it.
+/// Not generic, so it is compiled only once.
 fn without_rust_formats(mut schema: Schema) -> Value {
     let mut transform = RecursiveTransform(|schema: &mut Schema| {
         let format = schema.get("format").and_then(Value::as_str);
         if format.is_some_and(is_rust_format)
             && let Some(members) = schema.as_object_mut()
         {
-            // `remove` would put the last member into the gap.
+            // `remove` would move the last member into the gap.
             members.shift_remove("format");
         }
     });
     transform.transform(&mut schema);
-    // As schemars writes schemas, with what they say of themselves first.
+    // Keeps the order in which schemars writes schemas, with the metadata
+    // first.
     serde_json::to_value(&schema).unwrap_or_else(|_| schema.to_value())
 }
 
@@ -244,7 +250,7 @@ mod tests {
                 let refused = input.check(Some(json), &params, &SharedBudget::default());
                 let refused = refused.expect_err(json);
                 assert_eq!(refused.code, code::INVALID_PARAMS);
-                let expected = format!("{name:?} is there twice");
+                let expected = format!("duplicate member {name:?}");
                 assert!(refused.message.contains(&expected), "{}", refused.message);
             }
         }

@@ -1,11 +1,11 @@
-//! Tools: what they are, and how they are written.
+//! Tools and how to write them.
 //!
-//! [`Tool::new`] begins one, and [`Draft`] is how it goes on. [`ToolInput`] and
-//! [`Output`] are what goes in and out; [`HandoffNeedsBefore`] is the first of three
-//! phases, for tools that have them. Where the macros are on, `#[tool]` makes a
-//! tool of a function.
+//! [`Tool::new`] starts one and [`ToolBuilder`] builds it. [`ToolInput`] is
+//! what a tool takes and [`IntoToolResult`] what it returns;
+//! [`HandoffNeedsBefore`] starts a tool in three phases. With the macros
+//! enabled, `#[tool]` makes a tool of a function.
 //!
-//! The other traits are bounds that explain themselves to those who miss them.
+//! The other traits are bounds with helpful compiler messages.
 
 mod builder;
 mod fast_schema;
@@ -43,8 +43,8 @@ pub use typestate::{
 
 /// Makes a tool of an async function.
 ///
-/// The function stays as it is. Beside it there is `name::tool()`, which has
-/// what [`Tool::new`] and the calls after it would have made of the function:
+/// The function itself is unchanged. Beside it the macro adds `name::tool()`,
+/// which returns what [`Tool::new`] and the builder would make of the function:
 ///
 /// ```
 /// use bowline::{
@@ -85,11 +85,11 @@ pub use typestate::{
 /// assert!(server.build().is_ok());
 /// ```
 ///
-/// The `///` comment above the function is the tool's description, and must be
-/// there. The function returns a [`Result`](crate::server::Result) of some
-/// [`Output`].
+/// The `///` comment above the function is the tool's description and is
+/// required. The function returns a [`Result`](crate::server::Result) of some
+/// [`IntoToolResult`].
 ///
-/// Each parameter is an argument. An `Option` may be left out. Parameters may
+/// Each parameter is an argument. An `Option` may be omitted. Parameters may
 /// have:
 ///
 /// | attribute | meaning |
@@ -97,35 +97,35 @@ pub use typestate::{
 /// | a `///` comment | the description of the argument |
 /// | `#[serde(…)]`, `#[schemars(…)]` | what it means on a field |
 /// | `#[header("Region")]` | HTTP requests repeat the argument in the header `Mcp-Param-Region` |
-/// | `#[input]` | this one is all arguments at once, as in [`Draft::input`]; there is no other |
+/// | `#[input]` | this parameter is all arguments at once, as in [`ToolBuilder::input`], and is the only one |
 ///
 /// The last parameter may be a [`Conversation`](crate::server::Conversation) or
 /// a [`ServerContext`](crate::server::ServerContext), written under this name,
 /// since a macro sees no types. `Conversation<App>` makes the tool one for
-/// servers with the state `App`; without a state, and without a context, it is
-/// one for servers with any state.
+/// servers with the state `App`; without a state, or without a context, it is
+/// for servers with any state.
 ///
-/// In `#[tool(…)]` there may be:
+/// `#[tool(…)]` accepts these options:
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `name = "…"` | the name of the tool; the function's unless given |
-/// | `title = "…"` | [`title`](Draft::title) |
-/// | `read_only` | [`read_only`](Draft::read_only) |
-/// | `idempotent` | [`idempotent`](Draft::idempotent) |
-/// | `destructive = false` | [`destructive`](Draft::destructive) |
-/// | `open_world = false` | [`open_world`](Draft::open_world) |
-/// | `requires(…)` | [`requires`](Draft::requires): `elicitation`, `url_elicitation`, `sampling`, `sampling_tools`, `roots` |
-/// | `elicits(Form, …)` | [`elicits`](Draft::elicits) |
-/// | `scope = "…"`, `scope("…", …)` | [`scope`](Draft::scope), for each |
-/// | `limits(…)` | [`limits`](Draft::limits): `timeout_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
-/// | `crate = "…"` | where this crate has another path than `::bowline` |
+/// | `name = "…"` | the name of the tool; defaults to the function's name |
+/// | `title = "…"` | [`title`](ToolBuilder::title) |
+/// | `read_only` | [`read_only`](ToolBuilder::read_only) |
+/// | `idempotent` | [`idempotent`](ToolBuilder::idempotent) |
+/// | `destructive = false` | [`destructive`](ToolBuilder::destructive) |
+/// | `open_world = false` | [`open_world`](ToolBuilder::open_world) |
+/// | `requires(…)` | [`requires`](ToolBuilder::requires): `elicitation`, `url_elicitation`, `sampling`, `sampling_tools`, `roots` |
+/// | `elicits(Form, …)` | [`elicits`](ToolBuilder::elicits) |
+/// | `scope = "…"`, `scope("…", …)` | [`scope`](ToolBuilder::scope), for each |
+/// | `limits(…)` | [`limits`](ToolBuilder::limits): `timeout_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
+/// | `crate = "…"` | the path of this crate, if it is not `::bowline` |
 ///
-/// For all else, and for tools in three phases, there is the builder.
+/// For everything else, and for tools in three phases, use the builder.
 #[cfg(feature = "macros")]
 pub use bowline_macros::tool;
 
-/// What the code that `#[tool]` makes uses of others. Not for anybody else.
+/// Dependencies of the code that `#[tool]` generates. Not public API.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
@@ -133,7 +133,7 @@ pub mod __private {
     pub use serde;
 }
 
-/// Something that a server does on request, for servers with the state `S`.
+/// A tool for servers with the state `S`.
 ///
 /// ```
 /// use bowline::server::Tool;
@@ -157,11 +157,11 @@ pub struct Tool<S = ()> {
     state: PhantomData<fn(S)>,
 }
 
-/// A finished tool, as the server keeps it.
+/// A built tool, as the server keeps it.
 pub(crate) struct ToolInner {
     pub(crate) definition: model::Tool,
     pub(crate) needs: CapabilitySet,
-    /// What callers must be allowed to do.
+    /// The scopes that the caller's token must have.
     pub(crate) scopes: Vec<Box<str>>,
     pub(crate) limits: CallLimits,
     pub(crate) elicits: Vec<DeclaredForm>,
@@ -170,9 +170,9 @@ pub(crate) struct ToolInner {
     pub(crate) headers: crate::proto::http::header::ParamHeaders,
     pub(crate) input_schema: input::InputSchema,
     pub(crate) handler: Arc<dyn ToolHandler>,
-    /// How long it holds its thread.
+    /// How long the tool blocks its thread.
     pub(crate) latency: Arc<LatencyEstimate>,
-    /// Why it cannot be served.
+    /// Why the tool cannot be served.
     pub(crate) problem: Option<String>,
 }
 
@@ -184,10 +184,11 @@ pub(crate) struct DeclaredForm {
 }
 
 impl Tool {
-    /// Begins a tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`.
+    /// Starts a tool with this name: 1 to 128 letters, digits, `_`, `-` and
+    /// `.`.
     #[expect(
         clippy::new_ret_no_self,
-        reason = "what is missing must not compile, so that a new tool is a draft"
+        reason = "a tool with missing parts must not compile, so `new` returns a builder"
     )]
     pub fn new(name: impl Into<String>) -> ToolBuilder<MissingDescription, MissingInput> {
         ToolBuilder::new(name.into())
@@ -195,8 +196,8 @@ impl Tool {
 }
 
 impl<S> Tool<S> {
-    /// The same, as if it were made for another state: servers keep what they
-    /// serve without the type of theirs.
+    /// Returns the same tool for another state type: servers keep their tools
+    /// without the type of the state.
     pub(crate) fn for_state<T>(self) -> Tool<T> {
         Tool {
             shared: self.shared,
@@ -204,29 +205,29 @@ impl<S> Tool<S> {
         }
     }
 
-    /// The name by which it is called.
+    /// Returns the tool's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.shared.definition.name
     }
 
-    /// What clients are told of it.
+    /// Returns the definition that is sent to clients.
     #[must_use]
     pub fn definition(&self) -> &model::Tool {
         &self.shared.definition
     }
 
-    /// What a client must be able to do to see and call it.
+    /// Returns the capabilities that a client needs to see and call the tool.
     pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 
-    /// The scopes that a caller's token must have, over HTTP.
+    /// Returns the scopes that a caller's token must have, over HTTP.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.shared.scopes.iter().map(|scope| &**scope)
     }
 
-    /// The limits of one call.
+    /// Returns the limits of one call.
     #[must_use]
     pub fn limits(&self) -> CallLimits {
         self.shared.limits
@@ -241,7 +242,7 @@ impl DeclaredForm {
 }
 
 impl Tool<()> {
-    /// The same tool, for a server with any state.
+    /// Returns the same tool for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> Tool<S> {
         self.for_state()

@@ -1,4 +1,4 @@
-//! What tools return.
+//! Conversion of a tool's return value into a result for the client.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,19 +16,19 @@ use crate::{
     server::error::Result,
 };
 
-/// What a tool may return.
+/// A value that a tool can return.
 ///
-/// Texts are returned as they are, [`Json`] as structured content with its
-/// schema, content blocks as they are; a [`CallToolResult`] says everything
-/// itself.
+/// Strings and content blocks are returned unchanged, [`Json`] becomes
+/// structured content with its schema, and a [`CallToolResult`] is sent as it
+/// is.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
-    label = "not something that a client can be sent",
-    note = "return text, content blocks, or `Json(value)` for a value of your own type",
-    note = "the type of that value needs `#[derive(Serialize, JsonSchema)]`"
+    label = "this type cannot be converted into a tool result",
+    note = "return a string, content blocks, or `Json(value)` for a value of your own type",
+    note = "the type inside `Json` needs `#[derive(Serialize, JsonSchema)]`"
 )]
 pub trait IntoToolResult: Send + 'static {
-    /// The schema of the structured content, if there is any.
+    /// Returns the schema of the structured content, if there is any.
     fn schema() -> Option<RawJson>
     where
         Self: Sized,
@@ -36,16 +36,16 @@ pub trait IntoToolResult: Send + 'static {
         None
     }
 
-    /// The result for the client.
+    /// Converts the value into the result for the client.
     ///
     /// # Errors
     ///
-    /// Where the value cannot be encoded.
+    /// Returns an error if the value cannot be encoded.
     fn into_result(self) -> Result<CallToolResult>;
 }
 
-/// A value that is returned as structured content, with its schema, and as
-/// text for those who read only that.
+/// A value returned as structured content, with its schema, and as text for
+/// clients that only read text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
@@ -81,14 +81,14 @@ impl IntoToolResult for &'static str {
     }
 }
 
-/// Nothing to say.
+/// Returns an empty result.
 impl IntoToolResult for () {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(CallToolResult::default())
     }
 }
 
-/// Its JSON, as text.
+/// Returns the JSON as text.
 impl IntoToolResult for Value {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(CallToolResult::text(self.to_string()))

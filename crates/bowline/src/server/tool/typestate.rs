@@ -1,78 +1,79 @@
-//! What a tool in the making has and lacks, and what the compiler says of it.
+//! Typestate of [`ToolBuilder`](super::ToolBuilder), and the compiler's
+//! messages about it.
 //!
-//! The finishing methods exist on every draft, and these traits bound them: a
-//! bound that is not met has words of its own, a method that is missing has
-//! not.
+//! The finishing methods exist on every builder and are bounded by these
+//! traits, because an unmet bound can have a custom message and a missing
+//! method cannot.
 
 use std::{fmt, marker::PhantomData};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A draft without a description.
+/// Typestate of a builder without a description.
 #[derive(Debug)]
 pub enum MissingDescription {}
 
-/// A draft with a description.
+/// Typestate of a builder with a description.
 #[derive(Debug)]
 pub enum WithDescription {}
 
-/// A draft that does not say yet what the tool is given.
+/// Typestate of a builder without an input type.
 #[derive(Debug)]
 pub enum MissingInput {}
 
-/// A draft of a tool that is given an `I`.
+/// Typestate of a builder whose tool takes an `I`.
 pub struct WithInput<I>(PhantomData<fn(I)>);
 
-/// A draft that has its description.
+/// A builder that has a description.
 #[diagnostic::on_unimplemented(
     message = "this tool has no description",
     label = "call `.description(\"…\")` before this",
-    note = "models choose tools by what their descriptions say"
+    note = "models choose tools by their descriptions"
 )]
 pub trait HasDescription: sealed::Sealed {}
 
-/// A draft that has no description yet.
+/// A builder that has no description yet.
 #[diagnostic::on_unimplemented(
-    message = "this tool has a description already",
-    label = "the second one: remove one of them"
+    message = "this tool already has a description",
+    label = "second description: remove one of them"
 )]
 pub trait LacksDescription: sealed::Sealed {}
 
-/// A draft that says what the tool is given.
+/// A builder that has an input type.
 #[diagnostic::on_unimplemented(
-    message = "it is not said what this tool is given",
+    message = "this tool has no input type",
     label = "call `.input::<T>()` before this, or `.no_input()`"
 )]
 pub trait HasInput: sealed::Sealed {
-    /// What the tool is given.
+    /// The type of the tool's arguments.
     type Input: DeserializeOwned + Send + 'static;
 }
 
-/// A draft that does not say yet what the tool is given.
+/// A builder that has no input type yet.
 #[diagnostic::on_unimplemented(
-    message = "it is said already what this tool is given",
-    label = "the second time: a tool has one input, so put all arguments into one struct"
+    message = "this tool already has an input type",
+    label = "second input: a tool has one input, so put all arguments into one struct"
 )]
 pub trait LacksInput: sealed::Sealed {}
 
-/// What tools may be given: structs with named fields that have
+/// A type that a tool can take as input: a struct with named fields that has
 /// `#[derive(Deserialize, JsonSchema)]`.
 #[diagnostic::on_unimplemented(
-    message = "a tool cannot be given a `{Self}`",
+    message = "`{Self}` cannot be the input of a tool",
     label = "this needs `#[derive(Deserialize, JsonSchema)]` on a struct with named fields",
     note = "`serde::Deserialize` reads the arguments, `schemars::JsonSchema` tells clients what \
             they are",
-    note = "what is read must own its parts: `String`, not `&str`"
+    note = "the input must own its data: `String`, not `&str`"
 )]
 pub trait ToolInput: DeserializeOwned + JsonSchema + Send + 'static {}
 
-/// What the first phase of a tool may hand to the others: what can be kept as
+/// A value that the first phase of a tool can hand to the others. It is kept as
 /// JSON, since they may run on another node.
 #[diagnostic::on_unimplemented(
     message = "`before` cannot return a `{Self}`",
     label = "what `before` returns needs `#[derive(Serialize, Deserialize)]`",
-    note = "it travels to the other phases as JSON, which may run later, and on another node"
+    note = "the value is passed as JSON to the other phases, which may run later and on another node"
 )]
 pub trait HandoffValue: Serialize + DeserializeOwned + Send + 'static {}
 
@@ -91,7 +92,7 @@ impl<I: DeserializeOwned + Send + 'static> HasInput for WithInput<I> {
 }
 
 mod sealed {
-    /// Nobody else adds a stage.
+    /// Keeps other crates from adding a typestate.
     pub trait Sealed {}
 
     impl Sealed for super::MissingDescription {}
@@ -102,6 +103,6 @@ mod sealed {
 
 impl<I> fmt::Debug for WithInput<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Given")
+        f.write_str("WithInput")
     }
 }

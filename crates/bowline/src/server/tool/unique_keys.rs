@@ -1,8 +1,8 @@
-//! Arguments as values, of which no member is there twice.
+//! Deserialization of arguments that rejects duplicate member names.
 //!
-//! JSON leaves open which of two members of one name counts. Whoever looks at
-//! arguments before us, a proxy with rules for instance, may have decided by
-//! the other one.
+//! JSON does not define which of two members with the same name counts. An
+//! intermediary that inspects arguments, such as a proxy with rules, may have
+//! based its decision on the other one.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// A value without such members, at any depth.
+/// A value without duplicate member names, at any depth.
 pub(super) struct UniqueKeyValue(pub(super) Value);
 
 impl<'de> Deserialize<'de> for UniqueKeyValue {
@@ -75,13 +75,14 @@ impl<'de> Visitor<'de> for UniqueKeyVisitor {
     }
 }
 
-/// Says which member is there twice; the beginning of its name will do.
+/// The error for a duplicate member name, of which it shows the first 40
+/// characters.
 struct DuplicateKey<'a>(&'a str);
 
 impl fmt::Display for DuplicateKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let start: String = self.0.chars().take(40).collect();
-        write!(f, "{start:?} is there twice")
+        write!(f, "duplicate member {start:?}")
     }
 }
 
@@ -107,7 +108,7 @@ mod tests {
         ] {
             let fault = serde_json::from_str::<UniqueKeyValue>(text).err();
             let fault = fault.expect("it is refused").to_string();
-            assert!(fault.contains("\"a\" is there twice"), "{fault}");
+            assert!(fault.contains("duplicate member \"a\""), "{fault}");
         }
         let long = "x".repeat(100_000);
         let text = format!(r#"{{"{long}":1,"{long}":2}}"#);

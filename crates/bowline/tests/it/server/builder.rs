@@ -111,7 +111,7 @@ fn what_the_compiler_cannot_see_is_refused_when_the_server_is_built() {
         let draft = Tool::new(name).description("Says hello").no_input();
         draft.handler(async |_| Ok("Hello!"))
     };
-    let name = "its name must be 1 to 128 letters, digits, `_`, `-` and `.`";
+    let name = "its name must be 1 to 128 letters, digits, `_`, `-` or `.`";
     let refusal = |tool: &str, why: &str| format!("the tool {tool:?} cannot be served: {why}");
     check_refused(named("say hello"), &refusal("say hello", name));
     check_refused(named(""), &refusal("", name));
@@ -122,7 +122,7 @@ fn what_the_compiler_cannot_see_is_refused_when_the_server_is_built() {
         .description("Adds numbers")
         .input::<Vec<i64>>()
         .handler(async |numbers| Ok(numbers.iter().sum::<i64>().to_string()));
-    let object = "the input must be an object: a struct with named fields";
+    let object = "the input must be an object: use a struct with named fields";
     check_refused(list, &refusal("sum", object));
 
     let twice: Tool = Tool::new("ask")

@@ -280,7 +280,7 @@ fn two_of_one_name_are_refused() {
     ];
     for error in late {
         assert!(
-            error.to_string().ends_with("there are two of that name"),
+            error.to_string().ends_with("its name is already in use"),
             "{error}"
         );
     }
@@ -296,7 +296,7 @@ fn uris_and_templates_are_checked() {
         ),
         (
             Server::new("test", "1").template(template("a:{x}{y}")),
-            "two variables without anything between them cannot be told apart",
+            "adjacent variables are ambiguous: put a separator between them",
         ),
         (
             Server::new("test", "1").template(template("{scheme}:x")),

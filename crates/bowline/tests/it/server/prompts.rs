@@ -229,7 +229,7 @@ async fn typed_arguments_are_read_from_their_texts() {
     let error = client.prompts().get("typed", wrong).await.unwrap_err();
     let error = error.server_error().unwrap();
     assert_eq!(error.code, -32602);
-    let expected = "Invalid params: arguments.versions: \"many\" is not such a whole number";
+    let expected = "Invalid params: arguments.versions: \"many\" is not an integer in range";
     assert_eq!(error.message, expected);
 }
 
@@ -368,7 +368,7 @@ fn what_is_wrong_with_a_prompt_is_found_when_it_is_built() {
                 .argument(Argument::new("a"))
                 .complete_from("b", ["x"])
                 .get(get),
-            "it completes \"b\", and has no such argument",
+            "it completes the unknown argument \"b\"",
         ),
         (
             Prompt::new("list")
