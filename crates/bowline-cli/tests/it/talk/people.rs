@@ -270,7 +270,7 @@ fn a_page_is_shown_where_there_is_no_browser() {
     assert_eq!(terminal.end().text(), "on the way\n");
     let mut terminal = Terminal::run(&rig, &["call", "talker.visit"]);
     terminal.wait_for("[c]ancel: ").type_line("decline");
-    assert_eq!(terminal.end().text(), "the user said no\n");
+    assert_eq!(terminal.end().text(), "the user declined\n");
 }
 
 /// A server that refuses the first call until a page was visited.

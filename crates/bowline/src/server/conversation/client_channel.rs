@@ -1,4 +1,4 @@
-//! The way back to the client that waits.
+//! The channel back to the client that waits for a response.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use crate::{
     server::serve::ConnectionChannel,
 };
 
-/// How a handler reaches the client whose request it works on. Each method
-/// says whether the client is told.
+/// Sends messages to the client whose request a handler works on. Each method
+/// returns whether the message was sent.
 ///
-/// It is no trait object: a table of its methods would tie all of them, and all
-/// that can be asked, to servers whose handlers never say a word.
+/// This is not a trait object: its vtable would link all methods, and all
+/// questions, into servers whose handlers never use them.
 pub(crate) enum ClientChannel {
-    /// Over a connection.
+    /// A connection.
     Connection(ConnectionChannel),
-    /// Beside the answer to a request over HTTP.
+    /// The response stream of an HTTP request.
     #[cfg(feature = "http-server")]
     Stream(Box<StreamChannel>),
 }
 
 impl ClientChannel {
-    /// How far the work has come.
+    /// Sends a progress notification.
     pub(crate) fn progress(
         &self,
         progress: f64,
@@ -42,7 +42,7 @@ impl ClientChannel {
         }
     }
 
-    /// A log message.
+    /// Sends a log message.
     pub(super) fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
         match self {
             Self::Connection(channel) => channel.log(level, logger, data),
@@ -51,7 +51,7 @@ impl ClientChannel {
         }
     }
 
-    /// Closes the stream that the client waits on; it comes back for the rest.
+    /// Closes the stream that the client waits on; it reconnects for the rest.
     pub(super) fn release_connection(&self) -> bool {
         match self {
             Self::Connection(channel) => channel.release_connection(),
@@ -60,7 +60,7 @@ impl ClientChannel {
         }
     }
 
-    /// A question, where servers may ask.
+    /// Asks a question, if servers may ask.
     pub(super) async fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> Outcome {
         match self {
             Self::Connection(channel) => channel.ask(question, timeout).await,
@@ -70,14 +70,14 @@ impl ClientChannel {
     }
 }
 
-/// A number as people write it: whole ones without a point.
+/// Returns a JSON number, written as an integer if it is one.
 fn to_number(value: f64) -> Number {
-    // Beyond this, a whole number may not be one in the first place.
+    // Beyond this, a double may not be exact.
     const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= MAX_EXACT_INTEGER {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "a whole number of this size fits"
+            reason = "an integer of this size fits"
         )]
         return Number::from(value as i64);
     }

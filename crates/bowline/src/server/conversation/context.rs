@@ -1,4 +1,4 @@
-//! What a handler knows that asks nothing.
+//! The context of handlers that ask nothing.
 
 use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 
@@ -17,9 +17,9 @@ use crate::{
     },
 };
 
-/// The server's side of a call: the application's state, who calls, and ways
-/// to tell them how it goes. It cannot ask anything; that is what a
-/// [`Conversation`](super::Conversation) is for.
+/// The server's side of a call: the application's state, the caller, logging
+/// and progress. It cannot ask the client anything; use a
+/// [`Conversation`](super::Conversation) for that.
 pub struct ServerContext<S = ()> {
     pub(crate) invocation: Arc<Invocation>,
     state: AnyState,
@@ -35,7 +35,7 @@ impl ServerContext {
         }
     }
 
-    /// The same, for what is made for servers with this state.
+    /// Returns the same context with the type of the state.
     pub(crate) fn for_state<S>(self) -> ServerContext<S> {
         ServerContext {
             invocation: self.invocation,
@@ -46,7 +46,7 @@ impl ServerContext {
 }
 
 impl<S: 'static> ServerContext<S> {
-    /// The state of the application.
+    /// Returns the state of the application.
     #[must_use]
     pub fn state(&self) -> &S {
         downcast(&self.state)
@@ -54,52 +54,54 @@ impl<S: 'static> ServerContext<S> {
 }
 
 impl<S> ServerContext<S> {
-    /// The name of the tool, prompt or resource that was asked for.
+    /// Returns the name of the requested tool, prompt or resource.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.invocation.name
     }
 
-    /// The protocol version of the call.
+    /// Returns the protocol revision of the call.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.invocation.context.revision()
     }
 
-    /// Who calls, if they said so. Anybody can say anything here.
+    /// Returns the client's name and version, if it sent them. They are not
+    /// verified.
     #[must_use]
     pub fn client(&self) -> Option<&Implementation> {
         self.invocation.context.client.info.as_ref()
     }
 
-    /// What the caller says it can do.
+    /// Returns the capabilities that the client declared.
     #[must_use]
     pub fn client_capabilities(&self) -> &ClientCapabilities {
         &self.invocation.context.client.capabilities
     }
 
-    /// Whom the transport knows the caller to be, where it does. With tokens,
-    /// that is their issuer and subject; [`grant`](Self::grant) has more.
+    /// Returns the principal that the transport authenticated, if there is one.
+    /// With tokens, that is their issuer and subject; [`grant`](Self::grant)
+    /// has more.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
         self.invocation.principal.as_deref()
     }
 
-    /// What the caller's token says, where the caller was asked for one: who
-    /// granted what to whom. The token itself stays outside.
+    /// Returns the claims of the caller's token, if one was required: who
+    /// granted what to whom. The token itself is not included.
     #[must_use]
     pub fn grant(&self) -> Option<&Grant> {
         self.invocation.permissions.grant()
     }
 
-    /// Sends a log message, if the client wants any of that level. Says
-    /// whether it was sent. What a conversation said in an earlier round is not
-    /// sent again.
+    /// Sends a log message, if the client wants messages of that level, and
+    /// returns whether it was sent. Messages of earlier rounds of a
+    /// conversation are not sent again.
     pub fn log<T: Serialize + ?Sized>(&self, level: LogLevel, data: &T) -> bool {
         self.send_log(None, level, data)
     }
 
-    /// As [`log`](Self::log), under the name of a logger.
+    /// Sends a log message with a logger name; see [`log`](Self::log).
     pub fn log_with_logger<T: Serialize + ?Sized>(
         &self,
         logger: &str,
@@ -123,15 +125,16 @@ impl<S> ServerContext<S> {
         }
     }
 
-    /// Says how far the work has come, of how much if that is known, if the
-    /// client asked for it. Each number must be greater than the one before;
-    /// others are not sent, and neither is what a conversation said in an
-    /// earlier round. Says whether it was sent.
+    /// Reports progress, with the total if it is known, if the client asked for
+    /// it. Returns whether it was sent. Each number must be greater than the
+    /// one before; others are not sent, and neither is the progress of earlier
+    /// rounds of a conversation.
     pub fn progress(&self, progress: f64, total: impl Into<Option<f64>>) -> bool {
         self.send_progress(progress, total.into(), None)
     }
 
-    /// As [`progress`](Self::progress), with a message for people.
+    /// Reports progress with a message for people; see
+    /// [`progress`](Self::progress).
     pub fn progress_with_message(
         &self,
         progress: f64,
@@ -146,19 +149,19 @@ impl<S> ServerContext<S> {
         !invocation.is_replaying() && invocation.channel.progress(progress, total, message)
     }
 
-    /// Closes the connection on which the client waits for the answer, if the
-    /// protocol lets it come back for the rest: over HTTP on 2025-11-25. It
-    /// spares a server that takes long from holding connections open. Says
-    /// whether that was done; the call goes on in any case.
+    /// Closes the connection on which the client waits for the response, if the
+    /// protocol lets it reconnect for the rest: over HTTP on 2025-11-25. This
+    /// lets a slow handler avoid holding connections open. Returns whether it
+    /// was closed; the call continues in any case.
     pub fn release_connection(&self) -> bool {
         self.invocation.channel.release_connection()
     }
 
-    /// Waits until the call is over: answered, put off, called off, or lost.
+    /// Waits until the call is over: answered, suspended, cancelled, or lost.
     ///
-    /// The handler itself is dropped then, or as soon as the steps have ended
-    /// that it has begun. This is for work that it started elsewhere, in a task
-    /// or thread of its own.
+    /// The handler itself is dropped then, or once the steps it has begun have
+    /// ended. Use this for work that it started elsewhere, in its own task or
+    /// thread.
     pub fn finished(&self) -> impl Future<Output = ()> + Send + 'static {
         let lifecycle = Arc::clone(&self.invocation.lifecycle);
         async move { lifecycle.wait_finished().await }

@@ -1,4 +1,4 @@
-//! Asking the user.
+//! Elicitation: asking the user.
 
 use std::{
     future::{Future, IntoFuture},
@@ -24,23 +24,23 @@ use crate::{
     },
 };
 
-/// What the user did with a question.
+/// The user's reaction to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Elicited<T> {
-    /// They answered.
+    /// The user answered.
     Accepted(T),
-    /// They said no.
+    /// The user declined.
     Declined,
-    /// They went away without an answer.
+    /// The user dismissed the question.
     Cancelled,
 }
 
 impl<T> Elicited<T> {
-    /// The answer.
+    /// Returns the answer.
     ///
     /// # Errors
     ///
-    /// Where there is none: that they said no, or went away.
+    /// Returns an error if the user declined or cancelled.
     pub fn accepted(self) -> Result<T> {
         match self {
             Self::Accepted(answer) => Ok(answer),
@@ -49,7 +49,7 @@ impl<T> Elicited<T> {
         }
     }
 
-    /// The answer with something done to it.
+    /// Maps the answer.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Elicited<U> {
         match self {
             Self::Accepted(answer) => Elicited::Accepted(change(answer)),
@@ -59,19 +59,19 @@ impl<T> Elicited<T> {
     }
 }
 
-/// What to do when the user says no.
+/// What to do when the user declines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDecline {
     /// Ask again.
     Retry,
-    /// Fail.
+    /// Return an error.
     Error,
-    /// Say so.
+    /// Return [`Elicited::Declined`].
     Return,
 }
 
-/// A form for the user. Await it.
-#[must_use = "nothing is asked until it is awaited"]
+/// A form for the user. Await it to send it.
+#[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct Elicitation<'a, T> {
     invocation: &'a Invocation,
@@ -94,28 +94,28 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
         }
     }
 
-    /// Names the question, so that it keeps its name when others are asked
-    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// Sets the key of the question, which stays the same when others are asked
+    /// before it. On 2026-07-28, a client that knows the key may send the
     /// answer along with its call.
     pub fn key(mut self, key: &'a str) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// How long the answer may take, where the client is asked live.
+    /// Sets how long to wait for the answer, if the client is asked live.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Fails unless the user answers.
+    /// Returns an error unless the user answers.
     pub fn strict(self) -> StrictElicitation<'a, T> {
         StrictElicitation(self)
     }
 
-    /// Asks up to `attempts` times: again where the answer does not fit the
-    /// form, saying why, and where the user says no, if that is wanted. Who
-    /// goes away is not asked again.
+    /// Asks up to `attempts` times: again if the answer is not valid, with the
+    /// reason, and if the user declines, depending on `on_decline`. A user who
+    /// cancels is not asked again.
     pub fn retry(self, attempts: u32, on_decline: OnDecline) -> RetryingElicitation<'a, T> {
         RetryingElicitation {
             elicitation: self,
@@ -135,7 +135,7 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
     }
 }
 
-/// Reads an answer, which must be one to the form.
+/// Decodes an answer, which must be valid for the form.
 fn decode_answer<T: Elicit>(answer: &RawJson) -> Result<Elicited<T>> {
     let invalid = |decode_error: DecodeError| Error::invalid_answer(&decode_error);
     let answer = ElicitResult::decode(answer.get().as_bytes()).map_err(invalid)?;
@@ -158,7 +158,7 @@ fn not_accepted<T>(action: &ElicitAction) -> Result<Elicited<T>> {
         ElicitAction::Decline => Ok(Elicited::Declined),
         ElicitAction::Cancel => Ok(Elicited::Cancelled),
         other => {
-            let message = format!("{:?} is nothing that a user does", other.as_str());
+            let message = format!("unknown elicitation action {:?}", other.as_str());
             Err(Error::with_kind(ErrorKind::InvalidAnswer, message))
         }
     }
@@ -173,8 +173,8 @@ impl<'a, T: Elicit> IntoFuture for Elicitation<'a, T> {
     }
 }
 
-/// A form that the user must answer. Await it.
-#[must_use = "nothing is asked until it is awaited"]
+/// A form that the user must answer. Await it to send it.
+#[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct StrictElicitation<'a, T>(Elicitation<'a, T>);
 
@@ -187,8 +187,8 @@ impl<'a, T: Elicit> IntoFuture for StrictElicitation<'a, T> {
     }
 }
 
-/// A form that the user may be asked to fill in again. Await it.
-#[must_use = "nothing is asked until it is awaited"]
+/// A form that is shown again if the answer is not valid. Await it to send it.
+#[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct RetryingElicitation<'a, T> {
     elicitation: Elicitation<'a, T>,
@@ -201,7 +201,8 @@ impl<T: Elicit> RetryingElicitation<'_, T> {
         let question = &self.elicitation;
         let mut message = question.message.clone();
         for attempt in 1.. {
-            // A key is for one question; its repetitions have their number.
+            // A key is for one question; its repetitions have a number
+            // appended.
             let key = question.key.map(|key| match attempt {
                 1 => key.to_owned(),
                 attempt_number => format!("{key}_{attempt_number}"),
@@ -237,8 +238,8 @@ impl<'a, T: Elicit> IntoFuture for RetryingElicitation<'a, T> {
     }
 }
 
-/// A page for the user to visit. Await it.
-#[must_use = "nothing is asked until it is awaited"]
+/// A URL for the user to visit. Await it to send it.
+#[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct UrlElicitation<'a> {
     invocation: &'a Invocation,
@@ -266,15 +267,15 @@ impl<'a> UrlElicitation<'a> {
         }
     }
 
-    /// Names the question, so that it keeps its name when others are asked
-    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// Sets the key of the question, which stays the same when others are asked
+    /// before it. On 2026-07-28, a client that knows the key may send the
     /// answer along with its call.
     pub fn key(mut self, key: &'a str) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// How long the answer may take, where the client is asked live.
+    /// Sets how long to wait for the answer, if the client is asked live.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -309,15 +310,15 @@ impl<'a> IntoFuture for UrlElicitation<'a> {
     }
 }
 
-/// The name of a visit, where visits have names: only in the handshake era, so
-/// that no replay depends on it.
+/// Returns an id for a URL elicitation. Only the handshake era has them, so no
+/// replay depends on it.
 fn elicitation_id() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
     Ok(crate::server::replay::journal::hex(&bytes))
 }
 
-/// A form with a box to tick.
+/// A form with one checkbox.
 pub(super) struct Confirmation(bool);
 
 impl Confirmation {
@@ -343,9 +344,9 @@ impl Elicit for Confirmation {
 }
 
 fn declined() -> Error {
-    Error::with_kind(ErrorKind::Declined, "the user said no")
+    Error::with_kind(ErrorKind::Declined, "the user declined")
 }
 
 fn cancelled() -> Error {
-    Error::with_kind(ErrorKind::Cancelled, "the user went away without an answer")
+    Error::with_kind(ErrorKind::Cancelled, "the user cancelled")
 }

@@ -1,4 +1,4 @@
-//! One call of a client's, while it is worked on.
+//! One call of a client, while it runs.
 
 use std::{
     fmt,
@@ -20,26 +20,26 @@ use crate::{
     },
 };
 
-/// What all parts of one call share.
+/// The state that all parts of one call share.
 pub(crate) struct Invocation {
     pub(crate) context: Box<RequestContext>,
-    /// What was called, for people.
+    /// The name of the tool, prompt or resource.
     pub(crate) name: Box<str>,
     pub(crate) principal: Option<Arc<str>>,
     pub(crate) permissions: Permissions,
     pub(crate) channel: ClientChannel,
     pub(crate) limits: CallLimits,
-    /// Where the conversation is replayed; live ones have none.
+    /// The replayer; `None` if the conversation is live.
     pub(crate) replayer: Option<Replayer>,
-    /// From the second round on, what happens is written down.
+    /// The journal, from the second round on.
     pub(crate) journal: Option<StoredJournal>,
-    /// What time it is, where a replay must know: the same for all who play
-    /// the same round.
+    /// The clock that a replay uses: the same for all nodes that run the same
+    /// round.
     pub(crate) clock: Clock,
     pub(crate) lifecycle: Arc<Lifecycle>,
-    /// The name of the conversation, once somebody wants to know.
+    /// The id of the conversation, once requested.
     id: OnceLock<Box<str>>,
-    /// Whether the last phase has begun, or the cleanup in its place.
+    /// Whether the last phase, or the cleanup instead of it, has begun.
     final_phase_begun: AtomicBool,
     question_count: AtomicU32,
 }
@@ -69,21 +69,21 @@ impl Invocation {
         }
     }
 
-    /// Whether nobody can go on with the conversation: no state of it was handed
-    /// out, and it is dropped since its caller left or it panicked.
+    /// Returns whether no one can resume the conversation: no state of it was
+    /// handed out, and it is dropped because its caller left or it panicked.
     pub(crate) fn is_abandoned(&self) -> bool {
         let is_suspended = self.replayer.as_ref().is_some_and(Replayer::is_closed);
         let is_dropped = self.lifecycle.is_detached() || std::thread::panicking();
         is_dropped && self.journal.is_none() && !is_suspended
     }
 
-    /// The last phase, or the cleanup in its place, is about to begin. Says
-    /// whether the other one has not.
+    /// Marks the start of the last phase, or of the cleanup instead of it.
+    /// Returns `false` if the other one has already begun.
     pub(crate) fn begin_final_phase(&self) -> bool {
         !self.final_phase_begun.swap(true, Ordering::AcqRel)
     }
 
-    /// A name that no other conversation has, and that this one keeps.
+    /// Returns the unique id of the conversation.
     pub(crate) fn id(&self) -> &str {
         self.id.get_or_init(|| {
             let name: [u8; 16] = random_bytes();
@@ -91,18 +91,18 @@ impl Invocation {
         })
     }
 
-    /// The conversation has a name already.
+    /// Sets the id that the conversation already has.
     pub(crate) fn set_id(&mut self, id: Box<str>) {
         self.id = OnceLock::from(id);
     }
 
-    /// Counts a question, and refuses it if there were enough.
+    /// Counts a question, or returns an error if the limit is reached.
     pub(super) fn count_question(&self) -> Result<()> {
         let limit = self.limits.max_questions;
         if self.question_count.fetch_add(1, Ordering::Relaxed) < limit {
             return Ok(());
         }
-        let message = format!("no more than {limit} questions may be asked");
+        let message = format!("the conversation exceeds the limit of {limit} questions");
         Err(Error::with_kind(
             ErrorKind::TooManyQuestions { limit },
             message,
@@ -110,7 +110,7 @@ impl Invocation {
     }
 }
 
-/// Says that a call is over when it is dropped, however it ended.
+/// Marks a call as over when dropped, however it ended.
 pub(crate) struct InvocationGuard(pub(crate) Arc<Invocation>);
 
 impl Drop for InvocationGuard {

@@ -1,4 +1,5 @@
-//! Whether a caller is still there, and what goes on without them.
+//! The lifecycle of a call: whether its caller is still there, and the work
+//! that continues without it.
 
 use std::{
     pin::Pin,
@@ -17,24 +18,24 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// What is known of the caller of one call.
+/// The state of one call's caller.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
-    /// How much is under way that must come to its end.
+    /// The number of running tasks that must finish.
     active_work: AtomicUsize,
-    /// The caller called the request off, or is gone.
+    /// The caller cancelled the request or disconnected.
     detached: AtomicBool,
-    /// Nobody waits for the call any more, for whatever reason.
+    /// No one waits for the call any more, for whatever reason.
     finished: AtomicBool,
     finished_notify: Notify,
     background: Option<Arc<BackgroundTasks>>,
-    /// Whom it counts for, as long as anything of the call is there.
+    /// The client that the work is charged to, as long as any of it is left.
     origin: RequestOrigin,
 }
 
 impl Lifecycle {
-    /// Something is under way that comes to its end although the caller leaves,
-    /// until what this gives is dropped.
+    /// Marks the start of work that runs to its end even if the caller leaves,
+    /// until the guard is dropped.
     pub(crate) fn begin_work(self: &Arc<Self>) -> WorkGuard {
         self.active_work.fetch_add(1, Ordering::AcqRel);
         WorkGuard(Arc::clone(self))
@@ -44,7 +45,7 @@ impl Lifecycle {
         self.detached.load(Ordering::Acquire)
     }
 
-    /// Does something without the caller.
+    /// Runs work without the caller.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(background) = &self.background {
             background.spawn(self.origin.caller.clone(), work);
@@ -55,13 +56,13 @@ impl Lifecycle {
         self.active_work.load(Ordering::Acquire) > 0
     }
 
-    /// The call is over.
+    /// Marks the call as over.
     pub(crate) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
         self.finished_notify.notify_waiters();
     }
 
-    /// Waits until nobody waits for the call any more.
+    /// Waits until no one waits for the call any more.
     pub(crate) async fn wait_finished(&self) {
         loop {
             let ended = self.finished_notify.notified();
@@ -73,7 +74,7 @@ impl Lifecycle {
     }
 }
 
-/// Something that must come to its end.
+/// Keeps the call alive until its work has finished.
 pub(crate) struct WorkGuard(Arc<Lifecycle>);
 
 impl Drop for WorkGuard {
@@ -82,8 +83,8 @@ impl Drop for WorkGuard {
     }
 }
 
-/// The work on a call. If it is dropped while something is under way that must
-/// come to its end, it goes on in the background for as long as that takes.
+/// The future of a call. If it is dropped while work is running that must
+/// finish, it continues in the background until that has ended.
 pub(crate) struct DetachOnDrop {
     work: Option<BoxFuture<'static, Reply>>,
     lifecycle: Arc<Lifecycle>,
@@ -134,7 +135,7 @@ impl Drop for DetachOnDrop {
     }
 }
 
-/// What goes on without the caller.
+/// The work that continues without the caller.
 struct DetachedWork {
     work: BoxFuture<'static, Reply>,
     lifecycle: Arc<Lifecycle>,

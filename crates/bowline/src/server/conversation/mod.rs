@@ -1,12 +1,13 @@
-//! Talking with the client while it waits for an answer.
+//! Conversations with the client during a call.
 //!
-//! [`Conversation`] is what an author sees: questions to the user and to
-//! models, steps, branches. [`ServerContext`] is the part of it that asks
-//! nothing. Below them, [`invocation`] is one call of a client's, and
-//! [`client_channel`] the way back to it; [`question`], [`step`] and the [deadlines](branch::deadline) of
-//! branches are where live conversations and replayed ones part, and nowhere
-//! else. [`lifecycle`] says whether the caller is still there, and what goes on
-//! without them. [`scope`] names what is asked and done, and keeps it within bounds.
+//! [`Conversation`] is the author's view: questions to the user and to models,
+//! steps, branches. [`ServerContext`] is the part of it that asks nothing.
+//! Below them, [`invocation`] is one call of a client, and [`client_channel`]
+//! the channel back to it. Live and replayed conversations differ only in
+//! [`question`], [`step`] and the [deadlines](branch::deadline) of branches.
+//! [`lifecycle`] tracks whether the caller is still there, and the work that
+//! continues without it. [`scope`] names questions and steps, and enforces
+//! limits.
 
 mod branch;
 pub(crate) mod client_channel;
@@ -39,30 +40,30 @@ pub use sample::{
 };
 pub use step::Step;
 
-/// Asks the user and models, in the middle of a call.
+/// Asks the user and models in the middle of a call.
 ///
-/// Questions are awaited like anything else; between them there is ordinary
-/// code, with loops, branches and early returns. What the client is asked, and
-/// when, is the same in every revision of the protocol, but on 2026-07-28 it
-/// is done by *replay*: a call that must ask ends with its question, and when
-/// the client comes back with the answer, the handler runs again from its
-/// start and is told all earlier answers at once. So:
+/// Questions are awaited like any future; between them there is ordinary code,
+/// with loops, branches and early returns. The questions and their order are
+/// the same in every revision of the protocol, but on 2026-07-28 they are asked
+/// by *replay*: a call that must ask ends with its question, and when the
+/// client returns with the answer, the handler runs again from the start and
+/// receives all earlier answers immediately. So:
 ///
 /// - Code between questions may run several times. What must happen once, or
-///   may come out differently each time (the clock, a random number, a
+///   may give another result each time (the clock, a random number, a
 ///   database), belongs in a [`step`](Self::step).
-/// - Questions that are asked together, with `join!`, go out together.
+/// - Questions that are asked together, with `join!`, are sent together.
 /// - While a question is open, other work in flight is dropped; steps are
 ///   waited for.
 ///
-/// It has all that a [`ServerContext`] has.
+/// It derefs to [`ServerContext`].
 pub struct Conversation<S = ()> {
     context: ServerContext<S>,
     pub(super) scope: Arc<Scope>,
 }
 
 impl Conversation {
-    /// The same, for what is made for servers with this state.
+    /// Returns the same conversation with the type of the state.
     pub(crate) fn for_state<S>(self) -> Conversation<S> {
         Conversation {
             context: self.context.for_state(),
@@ -77,7 +78,7 @@ impl<S> Conversation<S> {
         Self { context, scope }
     }
 
-    /// The same call, in a branch.
+    /// Returns the same call in a branch.
     pub(super) fn in_scope(&self, scope: Arc<Scope>) -> Self {
         let context = self.context.clone();
         Self { context, scope }
@@ -107,13 +108,13 @@ impl<S> Conversation<S> {
         Elicitation::new(&self.context.invocation, &self.scope, message.into())
     }
 
-    /// Asks the user for a plain yes. Anything else is an error: that they
-    /// said no, or went away.
+    /// Asks the user to confirm. Anything but a yes is an error: the user
+    /// declined or cancelled.
     ///
     /// # Errors
     ///
-    /// Where there is no yes; and as with every question, where the client
-    /// cannot be asked or does not answer.
+    /// Returns an error if the user does not confirm and, as with every
+    /// question, if the client cannot be asked or does not answer.
     pub async fn confirm(&self, message: impl Into<String>) -> Result<()> {
         self.elicit::<Confirmation>(message)
             .strict()
@@ -121,8 +122,9 @@ impl<S> Conversation<S> {
             .into_result()
     }
 
-    /// Sends the user to a page, for what a client should not see: signing in,
-    /// paying. Accepting means that they agreed to go there, and no more.
+    /// Asks the user to visit a URL, for anything a client should not see, such
+    /// as signing in or paying. Accepting only means that the user agreed to go
+    /// there.
     pub fn elicit_url(
         &self,
         message: impl Into<String>,
@@ -136,16 +138,16 @@ impl<S> Conversation<S> {
         )
     }
 
-    /// Asks the client which places it works in.
+    /// Asks the client for its roots.
     pub fn roots(&self) -> RootsRequest<'_> {
         RootsRequest::new(&self.context.invocation, &self.scope)
     }
 
     /// Asks a model.
     ///
-    /// The model is given what was said before in this conversation, and then
-    /// the prompt; both the prompt and the answer are remembered. See
-    /// [`ModelPrompt`] for what else it may be.
+    /// The model receives the earlier messages of this conversation, then the
+    /// prompt; both the prompt and the answer are recorded. See [`ModelPrompt`]
+    /// for other kinds of prompts.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -159,12 +161,12 @@ impl<S> Conversation<S> {
         Sample::new(&self.context.invocation, &self.scope, prompt.into())
     }
 
-    /// Begins a conversation within this one, which comes to one value.
+    /// Starts a conversation within this one, which returns one value.
     ///
-    /// It knows what was said to models before, but what is said in it is not
-    /// remembered outside. It may run at the same time as others, with
-    /// `join!`. It may not ask the user, unless it is
-    /// [allowed to](Branch::allow_elicit).
+    /// It inherits the messages exchanged with models before, but its own
+    /// messages are not recorded outside. It may run concurrently with others,
+    /// with `join!`. It may not ask the user, unless [allowed
+    /// to](Branch::allow_elicitation).
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -188,53 +190,53 @@ impl<S> Conversation<S> {
         Branch::new(self, work)
     }
 
-    /// What was said to models in this conversation, and by them; in a branch,
-    /// together with what it has inherited.
+    /// Returns the messages exchanged with models in this conversation; in a
+    /// branch, including those it inherited.
     #[must_use]
     pub fn messages(&self) -> Vec<SamplingMessage> {
         self.scope.history.messages()
     }
 
-    /// What had been said when this branch began, in what it is a branch of.
+    /// Returns the messages of the parent conversation when this branch began.
     #[must_use]
     pub fn parent_messages(&self) -> &[SamplingMessage] {
         &self.scope.history.parent_messages
     }
 
-    /// What models are told first.
+    /// Returns the system prompt.
     #[must_use]
     pub fn system(&self) -> Option<&str> {
         self.scope.history.system.as_deref()
     }
 
-    /// What models are told first in what this is a branch of.
+    /// Returns the system prompt of the parent conversation.
     #[must_use]
     pub fn parent_system(&self) -> Option<&str> {
         self.scope.history.parent_system.as_deref()
     }
 
-    /// How deep this branch is; 0 for the call itself.
+    /// Returns the depth of this branch; 0 for the call itself.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.scope.bounds.depth
     }
 
-    /// Does something once in the conversation, however often that is
-    /// replayed, and on however many nodes: what it returned is remembered.
+    /// Runs a side effect once in the conversation, however often it is
+    /// replayed and on however many nodes: its return value is recorded.
     ///
-    /// The name tells steps apart, and says in errors which one it was. The
-    /// same name may be used again, in a loop. A step's error arrives as
-    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever it was. A step
-    /// must neither ask anything nor take steps of its own.
+    /// The name identifies the step, also in errors. The same name may be used
+    /// again, in a loop. A step's error is always reported as
+    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed). A step must not
+    /// ask anything or run other steps.
     ///
-    /// A step that has begun comes to its end even if the client goes away
-    /// meanwhile; a client that then repeats its round goes on from there.
+    /// A step that has begun runs to its end even if the client disconnects; a
+    /// client that then repeats its round continues from there.
     ///
-    /// It fails with what it returns, and with
+    /// It fails with its own error, and with
     /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown)
-    /// where it was begun and nobody knows what came of it, unless there is a way
-    /// to [find out](Step::recover): its node died, or could not write down how
-    /// it ended, or its caller left and it took too long.
+    /// if it was begun and its outcome is unknown, unless there is a way to
+    /// [find out](Step::recover): its node died, or could not record how it
+    /// ended, or its caller left and it took too long.
     pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, impl FnOnce(String) -> W>
     where
         W: Future<Output = Result<T>>,
@@ -242,10 +244,10 @@ impl<S> Conversation<S> {
         self.step_with_key(name, |_| work)
     }
 
-    /// As [`step`](Self::step), with a key for the step that is the same however
-    /// often the step is come to, and that no other step has: what a payment
-    /// service wants to see so as not to charge twice. It has 32 characters of
-    /// `0-9` and `a-f`.
+    /// Runs a [`step`](Self::step) with an idempotency key, which is the same
+    /// however often the step is reached, and unique to it. Pass it to a
+    /// payment service so that it does not charge twice. It has 32 characters
+    /// of `0-9` and `a-f`.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -264,7 +266,7 @@ impl<S> Conversation<S> {
         Step::new(&self.context.invocation, &self.scope, name, work)
     }
 
-    /// A name of this conversation that no other has, the same in all its
+    /// Returns the unique id of this conversation, which is the same in all its
     /// rounds and on all nodes: 32 characters of `0-9` and `a-f`.
     ///
     /// A call that is made again, without the state of an earlier one, is
@@ -274,11 +276,11 @@ impl<S> Conversation<S> {
         self.context.invocation.id()
     }
 
-    /// Asks anything that the protocol lets servers ask.
+    /// Asks any question that the protocol allows.
     ///
     /// # Errors
     ///
-    /// Where the client cannot be asked, or does not answer.
+    /// Returns an error if the client cannot be asked or does not answer.
     pub async fn ask(
         &self,
         question: impl Into<crate::proto::model::InputRequest>,
@@ -292,7 +294,7 @@ impl<S> Conversation<S> {
         self.scope.ask(&self.context.invocation, question).await
     }
 
-    /// The part of it that asks nothing.
+    /// Returns the context of the call, which asks nothing.
     #[must_use]
     pub fn context(&self) -> ServerContext<S> {
         self.context.clone()

@@ -1,4 +1,5 @@
-//! Asking the client: live where servers may, by replay where they may not.
+//! Asking the client: live if servers may send requests, by replay if they may
+//! not.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use crate::{
     },
 };
 
-/// A question on its way.
+/// A question to send.
 pub(super) struct OutgoingQuestion<'a> {
     pub(super) request: InputRequest,
     pub(super) key: Option<&'a str>,
@@ -32,8 +33,8 @@ pub(super) struct OutgoingQuestion<'a> {
 }
 
 impl Invocation {
-    /// Asks, and waits for the answer. The client must have declared that it
-    /// answers such questions.
+    /// Asks the client and waits for the answer. The client must have declared
+    /// that it answers such questions.
     pub(super) async fn ask(
         &self,
         scope: &Scope,
@@ -72,14 +73,15 @@ impl Invocation {
         question.adapt(&self.context.rules.dialect);
         let fingerprint = Fingerprint::for_question(&question)?;
         match replayer.register(id, fingerprint) {
-            // Nothing is told to what diverged, until all ends.
+            // A diverged entry receives nothing until the run ends.
             EntryStatus::Recorded | EntryStatus::Diverged => {}
             EntryStatus::New => {
                 if let Err(error) = self.check_supported(&question) {
                     replayer.stop_waiting(id);
                     return Err(error);
                 }
-                // Who knows the key of a question may bring its answer along.
+                // A client that knows the key of a question may send its answer
+                // along.
                 let early_answer = if has_key {
                     replayer.take_early_answer(id)
                 } else {
@@ -105,8 +107,8 @@ impl Invocation {
         }
     }
 
-    /// Whether the client may be asked this: by what it declared, and by what
-    /// the revision can say.
+    /// Checks that the client declared support for the question and that the
+    /// revision can express it.
     fn check_supported(&self, question: &InputRequest) -> Result<()> {
         if let Some(capability) = self.context.missing_capability(question) {
             return Err(Error::missing_capability(capability));
@@ -119,19 +121,21 @@ impl Invocation {
         Ok(())
     }
 
-    /// Whether the conversation does again what it did in earlier rounds.
+    /// Returns whether the conversation repeats what it did in earlier rounds.
     pub(super) fn is_replaying(&self) -> bool {
         self.replayer.as_ref().is_some_and(Replayer::is_replaying)
     }
 
-    /// Whether questions wait for another round instead of the client.
+    /// Returns whether questions suspend the conversation instead of asking the
+    /// client live.
     pub(crate) fn uses_replay(&self) -> bool {
         self.context.era() == Era::Stateless
     }
 }
 
-/// What those are told who wait outside of the conversation itself.
+/// Returns the error for code outside the conversation that waits for an
+/// answer.
 pub(super) fn suspended_error() -> Error {
-    let message = "the conversation was put off until the client has answered";
+    let message = "the conversation was suspended until the client answers";
     Error::with_kind(ErrorKind::Disconnected, message)
 }

@@ -1,4 +1,4 @@
-//! Asking the client which places it works in.
+//! Roots requests.
 
 use std::{
     future::{Future, IntoFuture},
@@ -12,8 +12,8 @@ use crate::{
     server::error::{Error, Result},
 };
 
-/// A question for roots. Await it.
-#[must_use = "nothing is asked until it is awaited"]
+/// A request for the client's roots. Await it to send it.
+#[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct RootsRequest<'a> {
     invocation: &'a Invocation,
@@ -32,15 +32,15 @@ impl<'a> RootsRequest<'a> {
         }
     }
 
-    /// Names the question, so that it keeps its name when others are asked
-    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// Sets the key of the question, which stays the same when others are asked
+    /// before it. On 2026-07-28, a client that knows the key may send the
     /// answer along with its call.
     pub fn key(mut self, key: &'a str) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// How long the answer may take, where the client is asked live.
+    /// Sets how long to wait for the answer, if the client is asked live.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -1,5 +1,5 @@
-//! A conversation, or a branch of one: the names of what it asks and does, and
-//! its bounds.
+//! The scope of a conversation or branch: the names of its questions and steps,
+//! and its limits.
 
 use std::{
     collections::HashMap,
@@ -21,27 +21,27 @@ use crate::{
     },
 };
 
-/// A conversation, or a branch of one: within it, things are counted.
+/// A conversation or a branch, within which names are counted.
 #[derive(Debug)]
 pub(crate) struct Scope {
     prefix: Box<str>,
     names: Mutex<NameCounters>,
-    /// What this is a branch of.
+    /// The scope that this is a branch of.
     pub(super) parent: Option<Arc<Scope>>,
     pub(super) bounds: Bounds,
-    /// What models were given and have written here, and in branches of it.
+    /// The tokens used here and in its branches.
     pub(super) budget: TokenBudget,
     pub(super) history: MessageHistory,
-    /// Until when it may go on, where it is replayed and that is limited.
+    /// The deadline, if the conversation is replayed and has one.
     pub(super) deadline: OnceLock<Deadline>,
 }
 
-/// What may be done in a conversation.
+/// The limits of a conversation or branch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// How deep it is; the call itself is at 0.
+    /// The depth of this branch; 0 for the call itself.
     pub(super) depth: u32,
-    /// How deep branches may be.
+    /// The maximum depth of branches.
     pub(super) max_depth: u32,
     /// Whether the user may be asked.
     pub(super) may_elicit: bool,
@@ -49,16 +49,16 @@ pub(super) struct Bounds {
 
 #[derive(Debug, Default)]
 struct NameCounters {
-    /// How many questions were asked without a key.
+    /// The number of questions asked without a key.
     questions: u32,
-    /// How many branches there were.
+    /// The number of branches.
     branches: u32,
-    /// How often each step was taken, and each key used.
+    /// How often each step name and each key was used.
     uses: HashMap<Box<str>, u32>,
 }
 
 impl Scope {
-    /// The conversation of a call.
+    /// Creates the scope of a call.
     pub(crate) fn root(limits: &CallLimits) -> Self {
         Self {
             prefix: "".into(),
@@ -75,16 +75,15 @@ impl Scope {
         }
     }
 
-    /// The name that the next branch has. Branches are numbered in the order
-    /// in which they are written down, so that those which run at once keep
-    /// their names.
+    /// Returns the name of the next branch. Branches are numbered in the order
+    /// in which they are created, so concurrent ones keep their names.
     pub(super) fn next_branch_name(&self) -> Box<str> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.branches += 1;
         self.full_name(format_args!("{}/", names.branches)).into()
     }
 
-    /// A branch of this, under the name that was given to it.
+    /// Creates a branch with this name.
     pub(super) fn branch(
         self: &Arc<Self>,
         prefix: Box<str>,
@@ -103,12 +102,12 @@ impl Scope {
         }
     }
 
-    /// This, and all that it is a branch of, outwards.
+    /// Returns this scope and all enclosing ones, from the inside out.
     pub(super) fn ancestors(&self) -> impl Iterator<Item = &Scope> {
         std::iter::successors(Some(self), |scope| scope.parent.as_deref())
     }
 
-    /// Asks the client, if that is within bounds.
+    /// Asks the client, if that is within the limits.
     pub(super) async fn ask(
         &self,
         invocation: &Invocation,
@@ -140,18 +139,20 @@ impl Scope {
             return Ok(());
         }
         let depth = self.bounds.depth;
-        let message = format!("a branch may not ask the user; this one is at depth {depth}");
+        let message = format!(
+            "this branch, at depth {depth}, may not ask the user: call `allow_elicitation`"
+        );
         Err(Error::with_kind(
             ErrorKind::ElicitInBranch { depth },
             message,
         ))
     }
 
-    /// The name of a question: what its author calls it, or its number.
+    /// Returns the name of a question: its key, or its number.
     ///
     /// # Errors
     ///
-    /// Where the author's key is used twice, or could be taken for a number.
+    /// Returns an error if the key is used twice, or is not a valid key.
     pub(super) fn question_name(&self, key: Option<&str>) -> Result<String> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(key) = key else {
@@ -161,7 +162,7 @@ impl Scope {
         if !is_valid_key(key) {
             return Err(invalid_key(
                 key,
-                "must be a name of letters, digits, - and _",
+                "must begin with a letter and contain only letters, digits, - and _",
             ));
         }
         if names.count_use(key) > 0 {
@@ -170,8 +171,8 @@ impl Scope {
         Ok(self.full_name(key))
     }
 
-    /// The name of something that has a name of its own, and may be repeated.
-    /// Slashes are doubled, so that no step has the name of a branch's.
+    /// Returns a unique name for something that may be repeated. Slashes are
+    /// doubled, so no step has the name of a branch's step.
     pub(crate) fn unique_name(&self, name: &str) -> String {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let count = names.count_use(&format!("{name}#"));
@@ -184,7 +185,7 @@ impl Scope {
 }
 
 impl NameCounters {
-    /// How often this was counted before.
+    /// Counts a use and returns the number of earlier ones.
     fn count_use(&mut self, name: &str) -> u32 {
         let uses = self.uses.entry(name.into()).or_default();
         let before = *uses;
@@ -193,7 +194,8 @@ impl NameCounters {
     }
 }
 
-/// Keys begin with a letter, so that they are not taken for numbers.
+/// Returns whether a key is valid. It begins with a letter, so it cannot be
+/// mistaken for a number.
 fn is_valid_key(key: &str) -> bool {
     key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && key

@@ -1,4 +1,5 @@
-//! What happens once in a conversation, however often it is replayed.
+//! Steps: side effects that run once in a conversation, however often it is
+//! replayed.
 
 use std::{
     fmt,
@@ -19,15 +20,15 @@ use crate::server::{
 };
 
 tokio::task_local! {
-    /// There while a step is under way, for all that is polled within it.
+    /// Set while a step is polled.
     static IN_STEP: ();
 }
 
-/// Whether this is polled within a step.
+/// Returns whether the current task is within a step.
 ///
-/// What a step asks or does in steps of its own is not in the journal once the
-/// step itself is, so that the conversation would not come to it again. Live it
-/// could be done, but it is refused there, too: then it is found out.
+/// Questions and steps within a step are not in the journal once the step
+/// itself is, so a replay would not reach them again. Live they would work, but
+/// they are rejected there too, so the mistake is noticed.
 pub(super) fn is_in_step() -> bool {
     IN_STEP.try_with(|()| ()).is_ok()
 }
@@ -39,14 +40,14 @@ pub(super) fn not_allowed_in_step(what: &str) -> Error {
     )
 }
 
-/// Work as that of a step.
+/// Runs work as part of a step.
 pub(crate) async fn run_as_step<T>(work: impl Future<Output = T>) -> T {
     IN_STEP.scope((), work).await
 }
 
-/// Something that is to happen once in a conversation; made by
-/// [`Conversation::step`](super::Conversation::step), and begun by `.await`.
-#[must_use = "a step is taken when it is awaited"]
+/// A side effect that runs once in a conversation; created by
+/// [`Conversation::step`](super::Conversation::step) and started by `.await`.
+#[must_use = "a step only runs when awaited"]
 pub struct Step<'a, T, F, R = fn(String) -> Ready<Result<T>>> {
     invocation: &'a Invocation,
     scope: &'a Scope,
@@ -73,10 +74,10 @@ impl<'a, T, F> Step<'a, T, F> {
         }
     }
 
-    /// Finds out what came of the step, where nobody knows: asks the payment
-    /// service, looks into the database. It is given the
-    /// [key](super::Conversation::step_with_key) of the step. What it returns
-    /// counts as what the step returned. It must not do what the step does.
+    /// Sets a function that determines the outcome of the step if it is
+    /// unknown: it asks the payment service, or queries the database. It
+    /// receives the [key](super::Conversation::step_with_key) of the step. Its
+    /// return value counts as the step's. It must not do what the step does.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -95,9 +96,10 @@ impl<'a, T, F> Step<'a, T, F> {
     /// # }
     /// ```
     ///
-    /// A node that was only slow, and not dead, may still be at the step when
+    /// A node that was only slow, not dead, may still be running the step when
     /// this is called. Without it, the step fails with
-    /// [`ErrorKind::OutcomeUnknown`]; so it does if a node dies in this, too.
+    /// [`ErrorKind::OutcomeUnknown`]; it also does if a node dies during
+    /// recovery.
     pub fn recover<R, V>(self, recover: R) -> Step<'a, T, F, R>
     where
         R: FnOnce(String) -> V,
@@ -162,18 +164,18 @@ impl<T, F, R> fmt::Debug for Step<'_, T, F, R> {
 }
 
 impl Invocation {
-    /// Takes a step, or tells what came of it before. Once begun, it comes to
-    /// its end although the caller leaves; and nothing begins once they have.
+    /// Runs a step, or returns its recorded outcome. Once begun, it runs to its
+    /// end even if the caller leaves; nothing begins after the caller has left.
     ///
-    /// Live, its value takes the way through JSON, too: a type that does not
-    /// survive that is found out on the first try, not in another era.
+    /// Live, its value goes through JSON too, so a type that does not survive
+    /// that is noticed on the first try, not in another era.
     pub(crate) async fn step<T: Serialize + DeserializeOwned>(
         &self,
         id: &str,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         if is_in_step() {
-            return Err(not_allowed_in_step("take steps of its own"));
+            return Err(not_allowed_in_step("run other steps"));
         }
         let work = run_as_step(async { EntryOutcome::from_result(work.await) });
         let outcome = match &self.replayer {
@@ -199,7 +201,7 @@ impl Invocation {
     ) -> Result<EntryOutcome> {
         let fingerprint = Fingerprint::for_step(id);
         match replayer.register(id, fingerprint) {
-            // Nothing is told to what diverged, until all ends.
+            // A diverged entry receives nothing until the run ends.
             EntryStatus::Recorded | EntryStatus::Diverged => {}
             EntryStatus::New => {
                 let running = replayer

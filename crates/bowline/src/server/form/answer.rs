@@ -1,4 +1,4 @@
-//! A filled-in form, read field by field.
+//! The answer to a form, read field by field.
 
 use bowline_proto::model::DecodeError;
 use serde_json::{Map, Value};
@@ -24,31 +24,32 @@ pub struct FormAnswer<'a> {
 }
 
 impl<'a> FormAnswer<'a> {
-    /// Looks at an answer as one.
+    /// Wraps the JSON of an answer.
     ///
     /// # Errors
     ///
-    /// Where it is not an object.
+    /// Returns an error if it is not an object.
     pub fn new(answer: &'a Value) -> Result<Self, DecodeError> {
         let members = answer.as_object().ok_or_else(|| mismatch("an object"))?;
         Ok(Self { members })
     }
 
-    /// Reads one field.
+    /// Reads a field.
     ///
     /// # Errors
     ///
-    /// Where it is missing and required, or of another type.
+    /// Returns an error if the field is required and missing, or of another
+    /// type.
     pub fn read<T: Field>(&self, name: &str) -> Result<T, DecodeError> {
         T::read_from(self, name)
     }
 
-    /// Reads one field that has a default. Where it is left out it has that,
-    /// except that an `Option` is `None`, whatever it began with.
+    /// Reads a field that has a default. If omitted, it has that value, except
+    /// that an `Option` is always `None`.
     ///
     /// # Errors
     ///
-    /// Where it is of another type.
+    /// Returns an error if the field is of another type.
     pub fn read_or<T: Field>(
         &self,
         name: &str,
@@ -57,7 +58,7 @@ impl<'a> FormAnswer<'a> {
         T::read_from_or(self, name, default)
     }
 
-    /// What stands there; a `null` is nothing.
+    /// Returns the value of a field, or `None` if it is missing or `null`.
     pub(super) fn value(&self, name: &str) -> Option<&'a Value> {
         self.members.get(name).filter(|value| !value.is_null())
     }

@@ -1,4 +1,4 @@
-//! Forms built step by step, for those that are known only at run time.
+//! The builder of forms that are only known at run time.
 
 use std::{borrow::Cow, fmt};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{AnyOf, Field, FieldBuilder, OneOf};
 
-/// A form that is built field by field.
+/// A builder for a form, field by field.
 ///
 /// ```
 /// use bowline::server::form::{ChoiceSchema, FormBuilder, StringFormat};
@@ -25,11 +25,11 @@ use super::{AnyOf, Field, FieldBuilder, OneOf};
 /// assert_eq!(form.required, ["name", "seat"]);
 ///
 /// let twice = FormBuilder::new().text("name", |f| f).boolean("name", |f| f).build();
-/// assert_eq!(twice.unwrap_err().to_string(), "the form has two fields `name`");
+/// assert_eq!(twice.unwrap_err().to_string(), "duplicate field `name` in the form");
 /// ```
 ///
-/// Its answer is a JSON object; [`Answer`](super::Answer) reads it field by
-/// field.
+/// Its answer is a JSON object; [`FormAnswer`](super::FormAnswer) reads it
+/// field by field.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct FormBuilder {
@@ -38,7 +38,7 @@ pub struct FormBuilder {
 }
 
 impl FormBuilder {
-    /// A form without fields.
+    /// Creates a form without fields.
     pub fn new() -> Self {
         Self {
             schema: ElicitSchema::new(Members::new()),
@@ -46,7 +46,7 @@ impl FormBuilder {
         }
     }
 
-    /// Adds a field of any type that may stand in a form.
+    /// Adds a field of any type that implements [`Field`].
     pub fn field<T: Field>(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -55,7 +55,7 @@ impl FormBuilder {
         self.add(name, configure(T::builder()))
     }
 
-    /// Adds a text.
+    /// Adds a string field.
     pub fn string(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -64,7 +64,7 @@ impl FormBuilder {
         self.field(name, configure)
     }
 
-    /// Adds a number.
+    /// Adds a number field.
     pub fn number(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -73,7 +73,7 @@ impl FormBuilder {
         self.field(name, configure)
     }
 
-    /// Adds a whole number.
+    /// Adds an integer field.
     pub fn integer(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -82,7 +82,7 @@ impl FormBuilder {
         self.field(name, configure)
     }
 
-    /// Adds a question that is answered with yes or no.
+    /// Adds a boolean field.
     pub fn boolean(
         self,
         name: impl Into<Cow<'static, str>>,
@@ -112,7 +112,7 @@ impl FormBuilder {
         self.add(name, configure(FieldBuilder::new(schema.into(), false)))
     }
 
-    /// Adds a field that is described already.
+    /// Adds a field from its builder.
     pub fn add<T>(mut self, name: impl Into<Cow<'static, str>>, spec: FieldBuilder<T>) -> Self {
         let name = name.into();
         self.schema.required.retain(|required| *required != name);
@@ -130,12 +130,12 @@ impl FormBuilder {
         self
     }
 
-    /// Ends the form.
+    /// Builds the form.
     ///
     /// # Errors
     ///
-    /// Where two fields have one name, where a choice has no values, and where
-    /// a default would not be a right answer.
+    /// Returns an error if two fields have the same name, a choice has no
+    /// values, or a default is not a valid answer.
     pub fn build(self) -> Result<ElicitSchema, FormError> {
         if let Some(name) = self.duplicate {
             return Err(FormError::Duplicate(name));
@@ -154,8 +154,8 @@ impl FormBuilder {
         Ok(self.schema)
     }
 
-    /// The form as it stands, unchecked. Of two fields with one name, the later
-    /// is kept.
+    /// Returns the form without checking it. If two fields have the same name,
+    /// the later one is kept.
     #[must_use]
     pub fn into_schema(self) -> ElicitSchema {
         self.schema
@@ -168,7 +168,7 @@ impl Default for FormBuilder {
     }
 }
 
-/// Any of the values of a choice.
+/// Returns the schema of several choices.
 pub(super) fn multi_choice(choices: ChoiceSchema) -> MultiChoiceSchema {
     let titled = choices.options.is_some() || choices.value_titles.is_some();
     let mut multi = if titled {
@@ -182,7 +182,7 @@ pub(super) fn multi_choice(choices: ChoiceSchema) -> MultiChoiceSchema {
     multi
 }
 
-/// A user who changes nothing must have given a right answer.
+/// Checks that the form is valid if the user changes nothing.
 fn check_defaults(schema: &ElicitSchema) -> Result<(), DecodeError> {
     let defaults: Map<String, Value> = schema
         .properties
@@ -205,27 +205,27 @@ fn default_value(property: &PropertySchema) -> Option<Value> {
     }
 }
 
-/// Why a form cannot be used.
+/// The error returned if a form is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormError {
     /// Two fields have this name.
     Duplicate(String),
-    /// This field is a choice among nothing.
+    /// This choice has no values.
     NoChoices(String),
-    /// This default would not be a right answer.
+    /// This default is not a valid answer.
     Default(DecodeError),
 }
 
 impl fmt::Display for FormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Duplicate(name) => write!(f, "the form has two fields `{name}`"),
+            Self::Duplicate(name) => write!(f, "duplicate field `{name}` in the form"),
             Self::NoChoices(name) => write!(f, "the choice `{name}` has no values"),
             Self::Default(fault) => {
                 write!(
                     f,
-                    "the default of `{}` does not fit: {}",
+                    "the default of `{}` is not valid: {}",
                     fault.path, fault.message
                 )
             }

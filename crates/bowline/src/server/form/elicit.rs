@@ -1,9 +1,9 @@
-//! What a form is to those who ask.
+//! The trait of types that can be asked for as a form.
 
 use bowline_proto::model::{DecodeError, ElicitSchema};
 use serde_json::Value;
 
-/// A flat form, and how its answer is read.
+/// A flat form that can be shown to the user, and how its answer is read.
 ///
 /// `#[derive(Elicit)]` implements it for a struct; see [the module](super).
 #[diagnostic::on_unimplemented(
@@ -13,19 +13,19 @@ use serde_json::Value;
             one field of it"
 )]
 pub trait Elicit: Sized + Send + 'static {
-    /// A name of this form that stays the same, whatever is asked before it.
+    /// A key of this form that stays the same, whatever is asked before it.
     const KEY: Option<&'static str> = None;
 
-    /// The form, as all revisions together can say it. What one revision
-    /// cannot carry is taken off at the edge.
+    /// Returns the form, as the superset of all revisions. What a revision does
+    /// not support is removed before sending.
     fn form() -> ElicitSchema;
 
     /// Reads an answer that was checked against the form.
     ///
     /// # Errors
     ///
-    /// Where the answer has not the shape of the form. Bounds and formats are
-    /// not looked at again: [`read`] does both.
+    /// Returns an error if the answer does not have the shape of the form.
+    /// Bounds and formats are not checked again; [`read`] does both.
     fn from_answer(answer: &Value) -> Result<Self, DecodeError>;
 }
 
@@ -33,7 +33,8 @@ pub trait Elicit: Sized + Send + 'static {
 ///
 /// # Errors
 ///
-/// Where it is not a right answer, with the name of the field as path.
+/// Returns an error if the answer is not valid, with the name of the field as
+/// the path.
 pub fn read<T: Elicit>(answer: &Value) -> Result<T, DecodeError> {
     T::form().check(answer)?;
     T::from_answer(answer)

@@ -1,14 +1,14 @@
-//! What may stand in a form.
+//! Field types of forms.
 
 use bowline_proto::model::{BooleanSchema, DecodeError, Number, PropertySchema, StringSchema};
 use serde_json::Value;
 
 use super::{Choice, FieldBuilder, FormAnswer, builder::multi_choice, read_choice};
 
-/// A type that may stand in a form.
+/// A type that can be a field of a form.
 ///
-/// Texts, booleans, numbers, choices, lists of choices, and an `Option` of each.
-/// Implement it for a type of your own that is written as one of these:
+/// Strings, booleans, numbers, choices, lists of choices, and an `Option` of
+/// each. Implement it for your own type if it is written as one of these:
 ///
 /// ```
 /// use bowline::server::form::{DecodeError, Field, PropertySchema, Value};
@@ -37,20 +37,22 @@ use super::{Choice, FieldBuilder, FormAnswer, builder::multi_choice, read_choice
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
-    label = "not a text, a number, a boolean, a choice, or an `Option` of one of these",
+    label = "not a string, a number, a boolean, a choice, or an `Option` of one of these",
     note = "forms are flat: a struct cannot be a field, nor a list of anything but choices",
     note = "ask two questions instead, or make it a choice: an enum of unit variants with \
             `#[derive(Elicit)]`"
 )]
 pub trait Field: Sized + 'static {
-    /// A value that is there: `T` for `Option<T>`, else the type itself.
+    /// The type of a present value: `T` for `Option<T>`, otherwise the type
+    /// itself.
     type Value;
 
-    /// What the form says of such a field, before its title, bounds and so on.
+    /// Returns the schema of such a field, before its title, bounds and so on
+    /// are set.
     fn schema() -> PropertySchema;
 
-    /// What it means when the field is left out. A field is required where this
-    /// is `None`.
+    /// Returns the value of an omitted field. A field is required if this is
+    /// `None`.
     fn when_absent() -> Option<Self> {
         None
     }
@@ -59,26 +61,28 @@ pub trait Field: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// Where the value is not of this type.
+    /// Returns an error if the value is not of this type.
     fn read(value: &Value) -> Result<Self, DecodeError>;
 
-    /// What it means when the field is left out and has a default: the default,
-    /// but `None` for an `Option`, whose user may have cleared it.
+    /// Returns the value of an omitted field that has a default: the default,
+    /// but `None` for an `Option`, which the user may have cleared.
     fn from_default(default: Self::Value) -> Self;
 
-    /// Writes a value as a form has it.
+    /// Converts a value into JSON.
     fn to_json(value: Self::Value) -> Value;
 
-    /// Begins the description of such a field.
+    /// Returns a builder for such a field.
     fn builder() -> FieldBuilder<Self> {
         FieldBuilder::new(Self::schema(), Self::when_absent().is_none())
     }
 
-    /// Reads the field of this name; [`Answer::read`] is the other way round.
+    /// Reads the field with this name. The counterpart of
+    /// [`FormAnswer::read`](super::FormAnswer::read).
     ///
     /// # Errors
     ///
-    /// Where it is missing and required, or of another type.
+    /// Returns an error if the field is required and missing, or of another
+    /// type.
     fn read_from(answer: &FormAnswer<'_>, name: &str) -> Result<Self, DecodeError> {
         match answer.value(name) {
             Some(value) => Self::read(value).map_err(|fault| with_path_prefix(name, fault)),
@@ -88,12 +92,12 @@ pub trait Field: Sized + 'static {
         }
     }
 
-    /// Reads the field of this name, which has a default;
-    /// [`Answer::read_or`] is the other way round.
+    /// Reads the field with this name, which has a default. The counterpart of
+    /// [`FormAnswer::read_or`](super::FormAnswer::read_or).
     ///
     /// # Errors
     ///
-    /// Where it is of another type.
+    /// Returns an error if the field is of another type.
     fn read_from_or(
         answer: &FormAnswer<'_>,
         name: &str,
@@ -106,47 +110,48 @@ pub trait Field: Sized + 'static {
     }
 }
 
-/// A field with a least and a greatest number.
+/// A field with a minimum and a maximum.
 #[diagnostic::on_unimplemented(
-    message = "`min` and `max` are for numbers, and `{Self}` is none",
+    message = "`min` and `max` are for numbers, and `{Self}` is not one",
     label = "not a number",
-    note = "texts have `min_length` and `max_length`, lists of choices `min_items` and `max_items`"
+    note = "strings have `min_length` and `max_length`, lists of choices `min_items` and `max_items`"
 )]
 pub trait NumberField: Field {
-    /// What a bound is.
+    /// The type of a bound.
     type Bound;
 
-    /// Writes a bound.
+    /// Converts a bound into a JSON number.
     fn bound(bound: Self::Bound) -> Number;
 }
 
-/// A field with a length and a format, and a text as its default.
+/// A field with a length, a format, and a string as its default.
 #[diagnostic::on_unimplemented(
-    message = "`min_length`, `max_length`, `format` and a text as `default` are for texts, and \
-               `{Self}` is none",
-    label = "not a text",
+    message = "`min_length`, `max_length`, `format` and a string as `default` are for strings, and \
+               `{Self}` is not one",
+    label = "not a string",
     note = "numbers have `min` and `max`, lists of choices `min_items` and `max_items`; the \
             default of a choice is a variant, as in `default = Seat::Window`"
 )]
 pub trait StringField: Field<Value = String> {}
 
-/// A field of which several may be chosen.
+/// A field with several choices.
 #[diagnostic::on_unimplemented(
-    message = "`min_items` and `max_items` are for lists of choices, and `{Self}` is none",
+    message = "`min_items` and `max_items` are for lists of choices, and `{Self}` is not one",
     label = "not a list of choices",
-    note = "texts have `min_length` and `max_length`, numbers `min` and `max`"
+    note = "strings have `min_length` and `max_length`, numbers `min` and `max`"
 )]
 pub trait ChoicesField {
-    /// Whether it may be left out even where some must be chosen.
+    /// Whether the field may be omitted even if a minimum number of choices is
+    /// set.
     const MAY_BE_ABSENT: bool = false;
 }
 
-/// A text as the default of a text field.
+/// Returns the default of a string field.
 ///
 /// ```
 /// use bowline::server::form;
 ///
-/// assert_eq!(form::text::<Option<String>>("here"), "here");
+/// assert_eq!(form::string_default::<Option<String>>("here"), "here");
 /// ```
 #[must_use]
 pub fn string_default<T: StringField>(string_default: &str) -> T::Value {
@@ -163,7 +168,7 @@ fn with_path_prefix(name: &str, fault: DecodeError) -> DecodeError {
     DecodeError { path, ..fault }
 }
 
-/// A value that is not of the type of its field.
+/// Returns the error for a value of the wrong type.
 pub(super) fn mismatch(expected: &str) -> DecodeError {
     DecodeError::new("", format!("expected {expected}"))
 }
@@ -252,7 +257,7 @@ impl<T: ChoicesField> ChoicesField for Option<T> {
     const MAY_BE_ABSENT: bool = true;
 }
 
-/// Any of several values. Left out, it is none of them.
+/// A list of choices. If omitted, it is empty.
 impl<C: Choice> Field for Vec<C> {
     type Value = Self;
 

@@ -1,4 +1,4 @@
-//! What a form says of one field.
+//! The builder of one form field.
 
 use std::marker::PhantomData;
 
@@ -7,23 +7,23 @@ use serde_json::Value;
 
 use super::{ChoicesField, Field, NumberField, StringField};
 
-/// One field of a form while the form is built. `T` decides what can be said:
-/// only numbers have a `min`, only texts a `format`.
+/// A builder for a field of a form. `T` determines which methods it has: only
+/// numbers have a `min`, only strings a `format`.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct FieldBuilder<T> {
     pub(super) schema: PropertySchema,
     required: bool,
-    /// Said to be optional, or has a default.
+    /// Whether the field is marked as optional or has a default.
     is_optional: bool,
     kind: PhantomData<fn() -> T>,
 }
 
-/// Stands for one of several values that are known at run time.
+/// Marker for one of several values that are known at run time.
 #[derive(Debug)]
 pub enum OneOf {}
 
-/// Stands for any of several values that are known at run time.
+/// Marker for any of several values that are known at run time.
 #[derive(Debug)]
 pub enum AnyOf {}
 
@@ -44,7 +44,7 @@ impl<T> FieldBuilder<T> {
         self.required && !self.is_optional
     }
 
-    /// The name for people.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         let title = Some(title.into());
         match &mut self.schema {
@@ -58,7 +58,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// What belongs there.
+    /// Sets the description.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         let description = Some(description.into());
         match &mut self.schema {
@@ -72,13 +72,13 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// It may be left out.
+    /// Makes the field optional.
     pub fn optional(mut self) -> Self {
         self.is_optional = true;
         self
     }
 
-    /// The least value.
+    /// Sets the minimum.
     pub fn min(mut self, min: T::Bound) -> Self
     where
         T: NumberField,
@@ -89,7 +89,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// The greatest value.
+    /// Sets the maximum.
     pub fn max(mut self, max: T::Bound) -> Self
     where
         T: NumberField,
@@ -100,7 +100,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// The least number of characters.
+    /// Sets the minimum number of characters.
     pub fn min_length(mut self, characters: u64) -> Self
     where
         T: StringField,
@@ -111,7 +111,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// The greatest number of characters.
+    /// Sets the maximum number of characters.
     pub fn max_length(mut self, characters: u64) -> Self
     where
         T: StringField,
@@ -122,7 +122,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// What kind of text.
+    /// Sets the format of the string.
     pub fn format(mut self, format: StringFormat) -> Self
     where
         T: StringField,
@@ -133,8 +133,8 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// How few may be chosen. Where this is one or more, the field is required,
-    /// unless it is an `Option`.
+    /// Sets the minimum number of choices. If it is one or more, the field is
+    /// required, unless it is an `Option`.
     pub fn min_items(mut self, items: u64) -> Self
     where
         T: ChoicesField,
@@ -146,7 +146,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// How many may be chosen.
+    /// Sets the maximum number of choices.
     pub fn max_items(mut self, items: u64) -> Self
     where
         T: ChoicesField,
@@ -157,7 +157,7 @@ impl<T> FieldBuilder<T> {
         self
     }
 
-    /// What to begin with. The field is then not required.
+    /// Sets the default. The field is then not required.
     pub fn default(self, value: T::Value) -> Self
     where
         T: Field,
@@ -185,14 +185,14 @@ impl<T> FieldBuilder<T> {
 }
 
 impl FieldBuilder<OneOf> {
-    /// Which value to begin with. The field is then not required.
+    /// Sets the default. The field is then not required.
     pub fn default_choice(self, value: impl Into<String>) -> Self {
         self.set_default(Value::String(value.into()))
     }
 }
 
 impl FieldBuilder<AnyOf> {
-    /// Which values to begin with. The field is then not required.
+    /// Sets the defaults. The field is then not required.
     pub fn default_choices(self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.set_default(
             values

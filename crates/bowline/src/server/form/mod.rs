@@ -1,8 +1,8 @@
 //! Forms that users fill in.
 //!
-//! A form is a struct. Each of its fields is a text, a number, a boolean, a
-//! choice (an enum), or several choices; an `Option` may be left out. Forms are
-//! flat, as the protocol has them: a nested struct does not compile.
+//! A form is a struct. Each of its fields is a string, a number, a boolean, a
+//! choice (an enum), or a list of choices; an `Option` may be omitted. Forms
+//! are flat, as in the protocol: a nested struct does not compile.
 //!
 #![cfg_attr(feature = "macros", doc = "```")]
 #![cfg_attr(not(feature = "macros"), doc = "```ignore")]

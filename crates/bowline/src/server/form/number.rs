@@ -1,15 +1,15 @@
-//! Numbers as fields of a form.
+//! Numbers as form fields.
 
 use bowline_proto::model::{DecodeError, Number, NumberKind, NumberSchema, PropertySchema};
 use serde_json::Value;
 
 use super::{Field, NumberField, field::mismatch};
 
-/// Integers with the bounds that the form gives them by itself.
+/// Implements [`Field`] for integers, with the bounds of the type.
 ///
-/// The bounds of 64 bits and more are left out: a client that keeps numbers as
-/// doubles would round them to ones that do not hold. What does not fit is
-/// refused when it is read.
+/// The bounds of types of 64 bits and more are left out: a client that stores
+/// numbers as doubles would round them to values that are out of range. Values
+/// that do not fit are rejected when they are read.
 macro_rules! integers {
     ($( $number:ty, $min:expr, $max:expr; )*) => { $(
         impl Field for $number {
@@ -24,7 +24,7 @@ macro_rules! integers {
             }
 
             fn read(value: &Value) -> Result<Self, DecodeError> {
-                let number = whole(value).ok_or_else(|| mismatch("a whole number"))?;
+                let number = whole(value).ok_or_else(|| mismatch("an integer"))?;
                 let converted = Self::try_from(number).ok();
                 converted.ok_or_else(|| DecodeError::new("", format!("{number} is out of range")))
             }
@@ -63,7 +63,8 @@ integers! {
     isize, None, None;
 }
 
-/// The number itself where JSON's integers reach so far, else the nearest double.
+/// Returns the exact number if it fits a JSON integer, otherwise the nearest
+/// double.
 fn integer<N: TryInto<i64> + TryInto<u64> + Copy>(value: N, nearest: f64) -> Number {
     let signed: Option<i64> = value.try_into().ok();
     let unsigned = || value.try_into().ok().map(<Number as From<u64>>::from);
@@ -73,7 +74,7 @@ fn integer<N: TryInto<i64> + TryInto<u64> + Copy>(value: N, nearest: f64) -> Num
         .unwrap_or_else(|| nearest.into())
 }
 
-/// A whole number, however it is written: `3`, `3.0`, `3e0`.
+/// Returns an integer, however it is written: `3`, `3.0`, `3e0`.
 fn whole(value: &Value) -> Option<i128> {
     let Value::Number(number) = value else {
         return None;
@@ -84,7 +85,7 @@ fn whole(value: &Value) -> Option<i128> {
     if let Some(number) = number.as_u64() {
         return Some(number.into());
     }
-    // Beyond this the cast would not end where the number does.
+    // Beyond this the cast would not be exact.
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 1e38;
     Some(number.as_f64().filter(whole)? as i128)
 }
@@ -150,7 +151,8 @@ impl NumberField for f32 {
     }
 }
 
-/// The double that is written alike, so that a bound of `0.1` reads `0.1`.
+/// Returns the double with the same decimal notation, so a bound of `0.1` is
+/// written as `0.1`.
 fn widen(value: f32) -> f64 {
     value.to_string().parse().unwrap_or_else(|_| value.into())
 }

@@ -72,7 +72,7 @@ pub use typestate::{
 /// }
 ///
 /// /// Books a flight, if the traveller agrees.
-/// #[tool(name = "book", requires(elicitation), limits(questions = 3))]
+/// #[tool(name = "book", requires(elicitation), limits(max_questions = 3))]
 /// async fn book_flight(#[input] trip: Trip, cx: Conversation<Airline>) -> Result<String> {
 ///     cx.confirm(format!("To {}?", trip.city)).await?;
 ///     Ok(format!("booked to {}", trip.city))
@@ -118,7 +118,7 @@ pub use typestate::{
 /// | `requires(…)` | [`requires`](ToolBuilder::requires): `elicitation`, `url_elicitation`, `sampling`, `sampling_tools`, `roots` |
 /// | `elicits(Form, …)` | [`elicits`](ToolBuilder::elicits) |
 /// | `scope = "…"`, `scope("…", …)` | [`scope`](ToolBuilder::scope), for each |
-/// | `limits(…)` | [`limits`](ToolBuilder::limits): `timeout_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
+/// | `limits(…)` | [`limits`](ToolBuilder::limits): `timeout_ms = …`, `max_questions = …`, `max_tokens = …`, `max_depth = …` |
 /// | `crate = "…"` | the path of this crate, if it is not `::bowline` |
 ///
 /// For everything else, and for tools in three phases, use the builder.

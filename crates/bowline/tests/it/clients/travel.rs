@@ -348,8 +348,8 @@ async fn whoever_does_not_want_to_books_nothing() -> Checked {
         ]),
     );
     let story = play(&WAYS, &scenario).await?;
-    let declined = failed("Error: ElicitationDeclined: the user said no");
-    let cancelled = failed("Error: ElicitationCancelled: the user went away without an answer");
+    let declined = failed("Error: ElicitationDeclined: the user declined");
+    let cancelled = failed("Error: ElicitationCancelled: the user cancelled");
     assert_eq!(story.done[..2], [declined.clone(), cancelled.clone()]);
     assert_eq!(story.done[2..4], [declined.clone(), declined.clone()]);
     assert_eq!(story.done[4], cancelled);

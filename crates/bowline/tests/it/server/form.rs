@@ -195,10 +195,10 @@ fn an_unchecked_answer_is_read_with_care() {
     let right = json!({"name": "Ada", "seat": "gang", "type": true});
     assert!(Booking::from_answer(&right).is_ok());
     for (field, value, message) in [
-        ("name", json!(1), "name: expected a text"),
+        ("name", json!(1), "name: expected a string"),
         ("name", json!(null), "name: an answer is required"),
         ("bags", json!(256), "bags: 256 is out of range"),
-        ("bags", json!("1"), "bags: expected a whole number"),
+        ("bags", json!("1"), "bags: expected an integer"),
         ("discount", json!("1"), "discount: expected a number"),
         ("type", json!("yes"), "type: expected a boolean"),
         ("seat", json!("x"), "seat: expected one of the choices"),
@@ -303,7 +303,7 @@ fn numbers_that_do_not_fit_are_refused() {
     let mut answer = right.clone();
     answer["sixteen"] = json!(1e300);
     let fault = Numbers::from_answer(&answer).unwrap_err();
-    assert_eq!(fault.to_string(), "sixteen: expected a whole number");
+    assert_eq!(fault.to_string(), "sixteen: expected an integer");
     let mut answer = right;
     answer["narrow"] = json!(1e300);
     let fault = Numbers::from_answer(&answer).unwrap_err();
@@ -518,7 +518,7 @@ fn a_form_that_cannot_be_answered_is_refused() {
                 .string("a", |f| f)
                 .integer("b", |f| f)
                 .boolean("a", |f| f),
-            "the form has two fields `a`",
+            "duplicate field `a` in the form",
         ),
         (
             FormBuilder::new().choice("a", ChoiceSchema::untitled(nothing), |f| f),
@@ -530,17 +530,17 @@ fn a_form_that_cannot_be_answered_is_refused() {
         ),
         (
             FormBuilder::new().integer("a", |f| f.max(3).default(4)),
-            "the default of `a` does not fit: 4 is greater than 3",
+            "the default of `a` is not valid: 4 is greater than 3",
         ),
         (
             FormBuilder::new().choice("a", ChoiceSchema::untitled(["x"]), |f| {
                 f.default_choice("y")
             }),
-            "the default of `a` does not fit: this is not one of the choices",
+            "the default of `a` is not valid: this is not one of the choices",
         ),
         (
             FormBuilder::new().string("a", |f| f.min_length(2).default("x".to_owned())),
-            "the default of `a` does not fit: 1 characters; the minimum is 2",
+            "the default of `a` is not valid: 1 characters; the minimum is 2",
         ),
     ] {
         assert_eq!(form.build().unwrap_err().to_string(), message);

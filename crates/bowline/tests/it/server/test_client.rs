@@ -138,7 +138,7 @@ async fn a_transcript_tells_the_whole_story() {
     client
         .call("book", json!({}))
         .await
-        .assert_tool_error("the user said no");
+        .assert_tool_error("the user declined");
     let expected = r#"call     tools/call book {}
 log      info: "looking"
 progress 1 of 2: found some
@@ -146,7 +146,7 @@ question elicitation/create "Which flight?" (flight, seats)
 answer   {"action":"accept","content":{"flight":"FL1","seats":2}}
 question elicitation/create "Book FL1?" (confirmed)
 answer   {"action":"decline"}
-result   {"content":[{"type":"text","text":"Error: ElicitationDeclined: the user said no"}],"isError":true}
+result   {"content":[{"type":"text","text":"Error: ElicitationDeclined: the user declined"}],"isError":true}
 "#;
     assert_eq!(client.transcript().to_string(), expected);
     assert_eq!(client.transcript().logged(), [&json!("looking")]);
@@ -283,7 +283,7 @@ async fn assertions_fail_with_the_story() {
         outcome.assert_text("booked");
     });
     assert!(story.starts_with(
-        "expected the text \"booked\"\nthe tool failed: Error: ElicitationDeclined: the user said no\n"
+        "expected the text \"booked\"\nthe tool failed: Error: ElicitationDeclined: the user declined\n"
     ));
     assert!(
         story.contains("question elicitation/create \"Book FL1?\""),

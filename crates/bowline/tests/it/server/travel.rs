@@ -166,12 +166,9 @@ async fn what_is_cancelled_meanwhile_is_not_cancelled_again() {
 async fn whoever_says_no_books_nothing() {
     let unwilling = accept(json!({"confirmed": false}));
     for (no, why) in [
-        (decline(), "Error: ElicitationDeclined: the user said no"),
-        (
-            cancel(),
-            "Error: ElicitationCancelled: the user went away without an answer",
-        ),
-        (unwilling, "Error: ElicitationDeclined: the user said no"),
+        (decline(), "Error: ElicitationDeclined: the user declined"),
+        (cancel(), "Error: ElicitationCancelled: the user cancelled"),
+        (unwilling, "Error: ElicitationDeclined: the user declined"),
     ] {
         let agency = Agency::default();
         // At the confirmation.

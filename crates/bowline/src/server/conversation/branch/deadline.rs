@@ -1,9 +1,9 @@
-//! How long a branch may take, live and by replay.
+//! Time limits of branches, live and by replay.
 //!
-//! Live, it is a matter of a timer. A replayed branch waits for its answers
-//! between rounds, perhaps on another node, so that the journal keeps what time
-//! it was: when the branch began, and when each answer came. It also keeps that
-//! the time was over. So the branch ends at the same place in every replay,
+//! Live, this is a timer. A replayed branch waits for its answers between
+//! rounds, perhaps on another node, so the journal records the time: when the
+//! branch began, and when each answer arrived. It also records that the
+//! deadline has passed. So the branch ends at the same place in every replay,
 //! however long that takes.
 
 use std::{
@@ -27,25 +27,25 @@ use crate::{
     },
 };
 
-/// How soon to look again whether the replay has come to what is new.
+/// How often to check whether the replay has reached new entries.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Until when a replayed branch may go on.
+/// The deadline of a replayed branch.
 #[derive(Debug)]
 pub(in crate::server::conversation) struct Deadline {
-    /// In milliseconds of the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     at_millis: u64,
-    /// The name under which the journal keeps that it has passed.
+    /// The name of the journal entry that records the expiry.
     id: String,
     fingerprint: Fingerprint,
-    /// Whether the journal has that already.
+    /// Whether the journal has that entry already.
     is_recorded: bool,
     is_expired: AtomicBool,
     expired: Notify,
 }
 
 impl Scope {
-    /// Runs the work of this branch, for so long at most.
+    /// Runs the work of this branch, with a time limit.
     pub(super) async fn run_with_timeout<R>(
         &self,
         invocation: &Invocation,
@@ -71,15 +71,16 @@ impl Scope {
         });
         let left = Duration::from_millis(at.saturating_sub(unix_millis((invocation.clock)())));
         tokio::select! {
-            // In this order, so that nothing goes on once the time is over.
+            // The deadline is polled first, so nothing continues once it has
+            // passed.
             biased;
             () = deadline.wait(replayer, left, status) => Err(timeout_error(after)),
             result = work => result,
         }
     }
 
-    /// Takes note of when an answer came. If that was too late for a branch,
-    /// the branch is over, and nothing comes of the answer.
+    /// Records when an answer arrived. If that was after the deadline of a
+    /// branch, the branch has expired and the answer is not used.
     pub(in crate::server::conversation) async fn check_deadlines(
         &self,
         invocation: &Invocation,
@@ -94,7 +95,7 @@ impl Scope {
         let expired = self
             .deadlines()
             .filter(|deadline| deadline.at_millis <= now);
-        // The outermost takes the others along.
+        // The outermost branch ends the inner ones too.
         if let Some(expired) = expired.last() {
             expired.expire(replayer);
             pending::<()>().await;
@@ -102,9 +103,9 @@ impl Scope {
         Ok(())
     }
 
-    /// Waits for ever where the journal has it that this was cut off, and does
-    /// not know this step: then the step was cut off too. It must not begin
-    /// again, and soon all of this is dropped.
+    /// Waits forever if the journal records that this branch expired and does
+    /// not contain this step: then the step was interrupted too. It must not
+    /// begin again, and the future is dropped soon.
     pub(in crate::server::conversation) async fn wait_if_interrupted(
         &self,
         invocation: &Invocation,
@@ -122,7 +123,7 @@ impl Scope {
         self.ancestors().filter_map(|scope| scope.deadline.get())
     }
 
-    /// What time it is, the same in every replay.
+    /// Returns the current time, which is the same in every replay.
     async fn read_clock(&self, invocation: &Invocation, replayer: &Replayer) -> Result<u64> {
         let id = self.unique_name("!clock");
         let fingerprint = Fingerprint::for_step(&id);
@@ -134,7 +135,8 @@ impl Scope {
                 EntryOutcome::Value(RawJson::encode(&now)?),
             );
         }
-        // Told in its turn even if it is new, as it will be next time.
+        // Reported in order even if it is new, as it will be in the next
+        // replay.
         replayer
             .wait_outcome(&id)
             .await
@@ -144,7 +146,7 @@ impl Scope {
 }
 
 impl Deadline {
-    /// Waits until the time is over.
+    /// Waits until the deadline has passed.
     async fn wait(&self, replayer: &Replayer, left: Duration, status: EntryStatus) {
         if status == EntryStatus::New {
             tokio::select! {
@@ -154,12 +156,12 @@ impl Deadline {
             }
         }
         if replayer.wait_outcome(&self.id).await.is_none() {
-            // The conversation was put off; it is told elsewhere.
+            // The conversation was suspended; this is reported elsewhere.
             pending::<()>().await;
         }
     }
 
-    /// The time is over, and that is written down.
+    /// Marks the deadline as passed and records it.
     fn expire(&self, replayer: &Replayer) {
         if !self.is_recorded && !self.is_expired.swap(true, Ordering::Relaxed) {
             let nothing = EntryOutcome::from_result(Ok(()));
@@ -169,8 +171,8 @@ impl Deadline {
     }
 }
 
-/// Waits for so long, and then until nothing is left in the journal that must
-/// happen first.
+/// Waits for the given time, and then until no earlier entry is left in the
+/// journal.
 async fn wait_until_replayed(replayer: &Replayer, left: Duration) {
     tokio::time::sleep(left).await;
     while replayer.check_end().is_err() {
@@ -179,6 +181,6 @@ async fn wait_until_replayed(replayer: &Replayer, left: Duration) {
 }
 
 fn timeout_error(after: Duration) -> Error {
-    let message = format!("the branch did not come to its end within {after:?}");
+    let message = format!("the branch timed out after {after:?}");
     Error::with_kind(ErrorKind::BranchTimeout { after }, message)
 }

@@ -1,4 +1,4 @@
-//! Conversations within a conversation.
+//! Branches: conversations within a conversation.
 
 pub(super) mod deadline;
 
@@ -20,7 +20,7 @@ use crate::{
     server::error::{Error, ErrorKind, Result},
 };
 
-/// A conversation within a conversation, which comes to one value. Await it.
+/// A conversation within a conversation, which returns one value. Await it.
 #[must_use = "a branch does nothing until it is awaited"]
 pub struct Branch<'a, S, F> {
     parent: &'a Conversation<S>,
@@ -29,7 +29,7 @@ pub struct Branch<'a, S, F> {
     options: BranchOptions,
 }
 
-/// How a branch differs from what it is a branch of.
+/// The settings in which a branch differs from its parent.
 #[derive(Debug)]
 struct BranchOptions {
     inherit_messages: bool,
@@ -61,55 +61,54 @@ impl<'a, S, F> Branch<'a, S, F> {
         }
     }
 
-    /// Whether models are given what was said before the branch. They are
-    /// unless given.
+    /// Sets whether models receive the messages from before the branch. The
+    /// default is `true`.
     pub fn inherit_messages(mut self, inherit: bool) -> Self {
         self.options.inherit_messages = inherit;
         self
     }
 
-    /// Whether models are told first what they are told outside of the branch.
-    /// They are unless given.
+    /// Sets whether the branch inherits the system prompt. The default is
+    /// `true`.
     pub fn inherit_system(mut self, inherit: bool) -> Self {
         self.options.inherit_system = inherit;
         self
     }
 
-    /// What to tell models first, instead of what is inherited.
+    /// Sets the system prompt, instead of the inherited one.
     pub fn system(mut self, system: impl Into<String>) -> Self {
         self.options.system = Some(system.into());
         self
     }
 
-    /// What else was said before, as far as models know in this branch. It
-    /// comes after what is inherited.
+    /// Adds messages to the history of this branch, after the inherited ones.
     pub fn messages(mut self, messages: Vec<SamplingMessage>) -> Self {
         self.options.messages = messages;
         self
     }
 
-    /// How deep branches may be, counted from the call, if that is less than
-    /// allowed already.
+    /// Sets the maximum depth of branches, counted from the call, if it is less
+    /// than already allowed.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.options.max_depth = Some(depth);
         self
     }
 
-    /// How many tokens models may be given and may write in this branch, and
-    /// in branches of it. They are charged to all conversations around it, too.
+    /// Sets the maximum number of tokens, input and output, in this branch and
+    /// its branches. They are charged to all enclosing conversations too.
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.options.max_tokens = Some(tokens);
         self
     }
 
-    /// How long the branch may take, the time for its answers included. After
-    /// that it is dropped, with all that it waits for, and fails.
+    /// Sets how long the branch may take, including the time for its answers.
+    /// After that it is dropped, with everything it waits for, and fails.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Lets the branch ask the user, if what it is a branch of may.
+    /// Lets the branch ask the user, if its parent may.
     pub fn allow_elicitation(mut self) -> Self {
         self.options.allow_elicitation = true;
         self
@@ -117,12 +116,12 @@ impl<'a, S, F> Branch<'a, S, F> {
 }
 
 impl BranchOptions {
-    /// The bounds of a branch of this. They are never wider.
+    /// Returns the limits of a branch of this scope. They are never wider.
     fn bounds(&self, parent: Bounds) -> Result<Bounds> {
         let limit = self.max_depth.unwrap_or(u32::MAX).min(parent.max_depth);
         let depth = parent.depth.saturating_add(1);
         if depth > limit {
-            let message = format!("branches may be {limit} deep");
+            let message = format!("the branch exceeds the limit of {limit} nested branches");
             return Err(Error::with_kind(
                 ErrorKind::DepthExceeded { limit },
                 message,

@@ -1,4 +1,4 @@
-//! A question to a model.
+//! The builder of a sampling request.
 
 use std::time::Duration;
 
@@ -21,25 +21,25 @@ use crate::{
     },
 };
 
-/// How many tokens a model may write where nothing else is said.
+/// The default limit of output tokens.
 const DEFAULT_MAX_TOKENS: u32 = 4096;
-/// How often a model is asked for what must fit a schema.
+/// The default number of attempts to get a valid answer.
 const DEFAULT_MAX_ATTEMPTS: u32 = 3;
-/// How much of an answer that does not fit goes into the error.
+/// The maximum number of characters of an invalid answer quoted in the error.
 const MAX_QUOTED_CHARS: usize = 1000;
 
-/// A question to a model. Await it.
+/// A sampling request to the client's model. Await it to send it.
 ///
-/// `M` is what it is a question for: text, unless [`schema`](Self::schema) or
-/// [`tools`](Self::tools) say otherwise. It cannot be for both.
-#[must_use = "nothing is asked until it is awaited"]
+/// `M` is the kind of output: text, unless [`schema`](Self::schema) or
+/// [`tools`](Self::tools) is called. They cannot be combined.
+#[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct Sample<'a, M = SampleText> {
     pub(super) query: Query<'a>,
     pub(super) mode: M,
 }
 
-/// What all questions to models have in common.
+/// The part that all modes share.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
     pub(super) invocation: &'a Invocation,
@@ -53,7 +53,7 @@ pub(super) struct Query<'a> {
     key: Option<&'a str>,
     timeout: Option<Duration>,
     max_attempts: u32,
-    /// Why this cannot be asked.
+    /// Why the request cannot be sent.
     problem: Option<String>,
 }
 
@@ -83,10 +83,10 @@ impl<'a> Sample<'a> {
 
     /// Asks for a value of this type.
     ///
-    /// A client that takes tools is given one whose input has the schema of
-    /// the type; others are told to answer with JSON alone. What does not fit
-    /// is asked for again, with a hint at what is wrong, up to
-    /// [`attempts`](Sample::attempts) times in all.
+    /// A client that supports tools receives one whose input has the schema of
+    /// the type; for others the model is told to answer with JSON only. If the
+    /// answer is not valid, the model is asked again with a description of the
+    /// problem, up to [`max_attempts`](Sample::max_attempts) times in total.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -113,8 +113,7 @@ impl<'a> Sample<'a> {
     }
 
     /// Asks which of these tools to call, and how. The model must call one or
-    /// more. ForCalls that do not fit are asked for again, as with a
-    /// [`schema`](Self::schema).
+    /// more. Invalid calls are retried, as with a [`schema`](Self::schema).
     pub fn tools(self, tools: impl IntoIterator<Item = Tool>) -> Sample<'a, SampleToolCalls> {
         Sample {
             query: self.query,
@@ -123,28 +122,28 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// What may be said of every question to a model.
+/// Options of all sampling requests.
 impl<'a, M> Sample<'a, M> {
-    /// What to tell the model first, instead of what holds in the conversation.
+    /// Sets the system prompt, instead of the conversation's.
     pub fn system(mut self, system: impl Into<String>) -> Self {
         self.query.system = Some(system.into());
         self
     }
 
-    /// How many tokens the model may write: 4096 unless given.
+    /// Sets the maximum number of output tokens. The default is 4096.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.query.max_tokens = tokens;
-        self.require(tokens > 0, "it may not write anything")
+        self.require(tokens > 0, "`max_tokens` must be greater than 0")
     }
 
-    /// How daring the model should be.
+    /// Sets the temperature.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.query.temperature = Some(temperature);
         let is_valid = temperature.is_finite() && temperature >= 0.0;
-        self.require(is_valid, "its temperature must be 0 or more")
+        self.require(is_valid, "`temperature` must be 0 or more")
     }
 
-    /// Texts at which the model should stop.
+    /// Sets the stop sequences.
     pub fn stop_sequences<T: Into<String>>(
         mut self,
         sequences: impl IntoIterator<Item = T>,
@@ -154,8 +153,8 @@ impl<'a, M> Sample<'a, M> {
         self
     }
 
-    /// The name of a model that would be right, or a part of it; one more each
-    /// time, the best first. The client has the last word.
+    /// Adds the name of a suitable model, or a part of it, the best first. The
+    /// client decides.
     pub fn model_hint(mut self, name: impl Into<String>) -> Self {
         let mut hint = ModelHint::default();
         hint.name = Some(name.into());
@@ -163,32 +162,32 @@ impl<'a, M> Sample<'a, M> {
         self
     }
 
-    /// How much it matters that the model is cheap, from 0 to 1.
+    /// Sets how much cost matters, from 0 to 1.
     pub fn cost_priority(mut self, priority: f64) -> Self {
         self.preferences().cost_priority = Some(priority.into());
         self.require(is_priority(priority), PRIORITY_RANGE)
     }
 
-    /// How much it matters that the model is quick, from 0 to 1.
+    /// Sets how much speed matters, from 0 to 1.
     pub fn speed_priority(mut self, priority: f64) -> Self {
         self.preferences().speed_priority = Some(priority.into());
         self.require(is_priority(priority), PRIORITY_RANGE)
     }
 
-    /// How much it matters that the model is able, from 0 to 1.
+    /// Sets how much capability matters, from 0 to 1.
     pub fn intelligence_priority(mut self, priority: f64) -> Self {
         self.preferences().intelligence_priority = Some(priority.into());
         self.require(is_priority(priority), PRIORITY_RANGE)
     }
 
-    /// Names the question, so that it keeps its name when others are asked
+    /// Sets the key of the question, which stays the same when others are asked
     /// before it.
     pub fn key(mut self, key: &'a str) -> Self {
         self.query.key = Some(key);
         self
     }
 
-    /// How long the answer may take, where the client is asked live.
+    /// Sets how long to wait for the answer, if the client is asked live.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.query.timeout = Some(timeout);
         self
@@ -200,14 +199,14 @@ impl<'a, M> Sample<'a, M> {
 
     fn require(mut self, is_valid: bool, why: &str) -> Self {
         if !is_valid {
-            let why = format!("a model cannot be asked like this: {why}");
+            let why = format!("invalid sampling request: {why}");
             self.query.problem.get_or_insert(why);
         }
         self
     }
 }
 
-const PRIORITY_RANGE: &str = "priorities go from 0 to 1";
+const PRIORITY_RANGE: &str = "priorities must be between 0 and 1";
 
 fn is_priority(priority: f64) -> bool {
     (0.0..=1.0).contains(&priority)
@@ -218,7 +217,7 @@ impl Query<'_> {
         self.max_attempts = attempts;
     }
 
-    /// The question as it stands, checked.
+    /// Returns the params of the request, checked.
     pub(super) fn params(&self) -> Result<CreateMessageParams> {
         if let Some(why) = &self.problem {
             return Err(Error::with_kind(ErrorKind::InvalidQuestion, why.clone()));
@@ -243,7 +242,7 @@ impl Query<'_> {
         Ok(params)
     }
 
-    /// The turn that the conversation is to remember, if it is.
+    /// Returns the user message to record in the history, if there is one.
     fn user_message(&self) -> Option<SamplingMessage> {
         match &self.prompt.0 {
             PromptContent::Turn(content) => Some(SamplingMessage::new(Role::User, content.clone())),
@@ -251,7 +250,8 @@ impl Query<'_> {
         }
     }
 
-    /// Asks. Repetitions of a question with a key have a number besides.
+    /// Sends the request. Repetitions of a question with a key have a number
+    /// appended.
     pub(super) async fn send(&self, params: CreateMessageParams, attempt: u32) -> Result<Sampled> {
         let key = self.key.map(|key| match attempt {
             1 => key.to_owned(),
@@ -268,7 +268,7 @@ impl Query<'_> {
         Ok(Sampled::new(answer).with_question(self.user_message()))
     }
 
-    /// Asks until the answer can be read, for so many attempts.
+    /// Asks until the answer is valid, up to the maximum number of attempts.
     pub(super) async fn send_with_retries<A>(
         &self,
         mut params: CreateMessageParams,
@@ -284,10 +284,10 @@ impl Query<'_> {
                 Err(fault) => params.messages.extend(sampled.correction_messages(&fault)),
             }
         }
-        Err(Error::internal("a model was asked too often"))
+        Err(Error::internal("the maximum number of attempts is 0"))
     }
 
-    /// Remembers what was said, unless the question was a list of messages.
+    /// Records the exchange, unless the prompt was a list of messages.
     pub(super) fn record(&self, sampled: &Sampled) {
         if matches!(self.prompt.0, PromptContent::Turn(_)) {
             self.scope.history.extend(&sampled.exchange());
@@ -303,7 +303,7 @@ fn attempts_exhausted(attempts: u32, fault: &str, last: &Sampled) -> Error {
     };
     let quoted: String = output.chars().take(MAX_QUOTED_CHARS).collect();
     let message = format!(
-        "in {attempts} attempts the model did not write what was asked for.\n{fault}\nIts last answer: {quoted}"
+        "the model gave no valid answer in {attempts} attempts.\n{fault}\nIts last answer: {quoted}"
     );
     Error::with_kind(ErrorKind::SampleValidation { attempts }, message)
 }

@@ -1,21 +1,21 @@
-//! What a conversation remembers of what was said to models, and by them.
+//! The sampling messages of a conversation.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::proto::model::SamplingMessage;
 
-/// What was said so far in a conversation, or in a branch of one.
+/// The messages exchanged with models so far in a conversation or a branch.
 #[derive(Debug, Default)]
 pub(in crate::server::conversation) struct MessageHistory {
     messages: Mutex<Vec<SamplingMessage>>,
     pub(in crate::server::conversation) system: Option<String>,
-    /// What had been said in the conversation that this is a branch of.
+    /// The messages of the parent conversation when this branch began.
     pub(in crate::server::conversation) parent_messages: Vec<SamplingMessage>,
     pub(in crate::server::conversation) parent_system: Option<String>,
 }
 
 impl MessageHistory {
-    /// Begins with these messages.
+    /// Creates a history with these messages.
     pub(in crate::server::conversation) fn from_messages(messages: Vec<SamplingMessage>) -> Self {
         Self {
             messages: Mutex::new(messages),

@@ -1,9 +1,9 @@
-//! Asking models.
+//! Sampling: asking the client's model.
 //!
-//! [`Sample`] is the question, in one of three [`mode`]s: for text, for a value
-//! that fits a schema, for calls of tools. [`ModelPrompt`] is what it says, and
-//! [`answer`] what comes of it. [`history`] is what a conversation remembers
-//! of both, and [`tokens`] what they cost.
+//! [`Sample`] is the request, in one of three [`mode`]s: for text, for a value
+//! that matches a schema, or for tool calls. [`ModelPrompt`] is its prompt, and
+//! [`sampled`] has the answers. [`history`] keeps the messages of a
+//! conversation, and [`tokens`] counts their tokens.
 
 mod builder;
 pub(super) mod history;

@@ -1,4 +1,4 @@
-//! What models are asked for: text, a value that fits a schema, calls of tools.
+//! Sampling modes: text, a value that matches a schema, or tool calls.
 
 use std::{
     future::{Future, IntoFuture},
@@ -17,12 +17,12 @@ use crate::{
     server::error::Result,
 };
 
-/// A model is asked for text.
+/// Samples text.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SampleText;
 
-/// A model is asked for a value of this type.
+/// Samples a value of this type.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleValue<T>(PhantomData<fn() -> T>);
 
@@ -32,7 +32,7 @@ impl<T> Default for SampleValue<T> {
     }
 }
 
-/// A model is asked for calls of tools.
+/// Samples tool calls.
 #[derive(Clone, Debug)]
 pub struct SampleToolCalls {
     tools: Vec<Tool>,
@@ -65,7 +65,7 @@ impl<'a> IntoFuture for Sample<'a> {
 }
 
 impl<T> Sample<'_, SampleValue<T>> {
-    /// How often the model is asked: 3 times unless given.
+    /// Sets how often the model is asked. The default is 3.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.query.set_max_attempts(attempts);
         self
@@ -98,14 +98,14 @@ impl<'a, T: JsonSchema + DeserializeOwned + 'a> IntoFuture for Sample<'a, Sample
 }
 
 impl Sample<'_, SampleToolCalls> {
-    /// How often the model is asked: 3 times unless given.
+    /// Sets how often the model is asked. The default is 3.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.query.set_max_attempts(attempts);
         self
     }
 
-    /// Whether the client is told that the model must call a tool, which it is
-    /// unless given. An answer without a call does not fit in any case.
+    /// Sets the tool choice sent to the client. By default the model must call
+    /// a tool. An answer without a call is invalid in any case.
     pub fn tool_choice(mut self, choice: ToolChoiceMode) -> Self {
         self.mode.choice = choice;
         self

@@ -1,4 +1,4 @@
-//! What a model is told, and whether it can be told that.
+//! Prompts for a model, and their validation.
 
 use crate::{
     proto::model::{
@@ -7,14 +7,14 @@ use crate::{
     server::error::{Error, ErrorKind, Result},
 };
 
-/// What a model is told.
+/// The prompt of a sampling request.
 ///
-/// Most often it is the next turn of the conversation: a text, content blocks,
-/// or the results of tools that the model has asked for. The model is given
-/// what was said before, and what it answers is remembered.
+/// Usually it is the next user turn of the conversation: text, content blocks,
+/// or the results of tools that the model called. The model receives the
+/// earlier messages too, and its answer is recorded.
 ///
-/// It may be a whole list of messages instead. Then the model is given these
-/// and nothing else, and nothing is remembered.
+/// It can be a complete list of messages instead. Then the model receives only
+/// these, and nothing is recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelPrompt(pub(super) PromptContent);
 
@@ -54,7 +54,7 @@ impl From<Vec<SamplingBlock>> for ModelPrompt {
     }
 }
 
-/// The results of the tools that the model has asked for.
+/// The results of the tools that the model called.
 impl From<Vec<ToolResultContent>> for ModelPrompt {
     fn from(results: Vec<ToolResultContent>) -> Self {
         let blocks: Vec<SamplingBlock> = results.into_iter().map(Into::into).collect();
@@ -62,15 +62,14 @@ impl From<Vec<ToolResultContent>> for ModelPrompt {
     }
 }
 
-/// All that the model is told.
+/// A complete list of messages.
 impl From<Vec<SamplingMessage>> for ModelPrompt {
     fn from(messages: Vec<SamplingMessage>) -> Self {
         Self(PromptContent::Messages(messages))
     }
 }
 
-/// Takes out what is said in the name of the system, which has a place of its
-/// own in the question.
+/// Removes the system messages, which have their own member in the request.
 pub(super) fn extract_system(messages: &mut Vec<SamplingMessage>) -> Vec<String> {
     let mut system = Vec::new();
     messages.retain(|message| {
@@ -84,11 +83,11 @@ pub(super) fn extract_system(messages: &mut Vec<SamplingMessage>) -> Vec<String>
     system
 }
 
-/// Checks that messages can be sent: each call of a tool is followed by a
-/// message of the user's with the results of these calls, and nothing else.
+/// Checks that messages can be sent: each message with tool calls must be
+/// followed by a user message with the results of these calls and nothing else.
 pub(super) fn check(messages: &[SamplingMessage]) -> Result<()> {
     if messages.is_empty() {
-        return Err(invalid("there is no message for the model"));
+        return Err(invalid("there are no messages for the model"));
     }
     let mut pending = Vec::new();
     for message in messages {
@@ -101,8 +100,8 @@ pub(super) fn check(messages: &[SamplingMessage]) -> Result<()> {
     }
 }
 
-/// Checks one turn, before which these calls were left open. Says which it
-/// leaves open itself.
+/// Checks one message after calls that are still open. Returns the calls it
+/// leaves open.
 fn check_turn<'a>(message: &'a SamplingMessage, pending: &[&str]) -> Result<Vec<&'a str>> {
     let blocks = message.content.blocks();
     let mut calls: Vec<_> = tool_calls(blocks).map(|call| call.id.as_str()).collect();
@@ -112,26 +111,30 @@ fn check_turn<'a>(message: &'a SamplingMessage, pending: &[&str]) -> Result<Vec<
     match message.role {
         Role::Assistant if !pending.is_empty() => Err(invalid(MISSING_RESULTS)),
         Role::Assistant if results.is_empty() => Ok(calls),
-        Role::Assistant => Err(invalid("models do not return the results of tools")),
-        Role::User if !calls.is_empty() => Err(invalid("only models call tools")),
+        Role::Assistant => Err(invalid(
+            "an assistant message must not contain tool results",
+        )),
+        Role::User if !calls.is_empty() => {
+            Err(invalid("a user message must not contain tool calls"))
+        }
         Role::User if results == pending && [0, blocks.len()].contains(&results.len()) => {
             Ok(Vec::new())
         }
         Role::User if results.is_empty() => Err(invalid(MISSING_RESULTS)),
-        Role::User if results == pending => Err(invalid("a result of a tool must stand alone")),
-        Role::User => Err(invalid(
-            "a result of a tool must answer the calls before it",
+        Role::User if results == pending => Err(invalid(
+            "a message with tool results must not contain other content",
         )),
+        Role::User => Err(invalid("tool results must match the preceding tool calls")),
         _ => Err(Error::with_kind(
             ErrorKind::InvalidQuestion,
-            format!("the role {:?} is not known", message.role.as_str()),
+            format!("unknown role {:?}", message.role.as_str()),
         )),
     }
 }
 
-const MISSING_RESULTS: &str = "the calls of tools must be followed by their results";
+const MISSING_RESULTS: &str = "tool calls must be followed by their results";
 
-/// The calls of tools among content blocks.
+/// Returns the tool calls among content blocks.
 pub(super) fn tool_calls(blocks: &[SamplingBlock]) -> impl Iterator<Item = &ToolUseContent> {
     blocks.iter().filter_map(|block| match block {
         SamplingBlock::ToolUse(call) => Some(call),
@@ -184,7 +187,7 @@ mod tests {
         let called = [text(), call("a"), call("b")];
         let user = ("user", text_turn.as_slice());
         let both = ("assistant", called.as_slice());
-        check_turns(&[], Some("there is no message for the model"));
+        check_turns(&[], Some("there are no messages for the model"));
         check_turns(&[user, ("assistant", &[text()]), user], None);
         check_turns(
             &[user, both, ("user", &[result("b"), result("a")]), user],
@@ -193,18 +196,21 @@ mod tests {
         check_turns(&[user, both], Some(MISSING_RESULTS));
         check_turns(&[user, both, user], Some(MISSING_RESULTS));
         check_turns(&[user, both, both], Some(MISSING_RESULTS));
-        let alone = "a result of a tool must stand alone";
+        let alone = "a message with tool results must not contain other content";
         let mixed = [result("a"), result("b"), text()];
         check_turns(&[user, both, ("user", &mixed)], Some(alone));
-        let answer = "a result of a tool must answer the calls before it";
+        let answer = "tool results must match the preceding tool calls";
         check_turns(&[user, both, ("user", &[result("a")])], Some(answer));
         check_turns(&[("user", &[result("a")])], Some(answer));
     }
 
     #[test]
     fn everyone_says_what_is_theirs_to_say() {
-        check_turns(&[("user", &[call("a")])], Some("only models call tools"));
-        let why = "models do not return the results of tools";
+        check_turns(
+            &[("user", &[call("a")])],
+            Some("a user message must not contain tool calls"),
+        );
+        let why = "an assistant message must not contain tool results";
         check_turns(&[("assistant", &[result("a")])], Some(why));
         check_turns(
             &[("judge", &[text()])],

@@ -1,4 +1,4 @@
-//! What a model answers.
+//! Answers of a model.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use crate::proto::model::{
     StopReason, ToolResultContent, ToolUseContent,
 };
 
-/// What a model wrote. It is displayed as its text.
+/// The answer of a model. `Display` shows its text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sampled {
-    /// Which model it was.
+    /// The name of the model.
     pub model: String,
-    /// Why it stopped.
+    /// Why the model stopped.
     pub stop_reason: Option<StopReason>,
     text: String,
     content: SamplingContent,
@@ -36,34 +36,34 @@ impl Sampled {
         }
     }
 
-    /// With the turn that it answers.
+    /// Adds the user message that it answers.
     pub(super) fn with_question(mut self, question: Option<SamplingMessage>) -> Self {
         self.question = question;
         self
     }
 
-    /// The calls in it are taken note of, and need no results.
+    /// Marks the tool calls in it as acknowledged; they need no results.
     pub(super) fn acknowledged(mut self) -> Self {
         self.acknowledged = true;
         self
     }
 
-    /// The text; that of several blocks, line by line.
+    /// Returns the text; that of several blocks is joined by newlines.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// All of it.
+    /// Returns all content blocks.
     #[must_use]
     pub fn content(&self) -> &[SamplingBlock] {
         self.content.blocks()
     }
 
-    /// What was said, ready to be appended to a list of messages: the question
-    /// and the answer. Behind a value that came as a call of a tool, an "ok"
-    /// follows, which such a call needs. Where the question was a list of
-    /// messages, this begins with the answer.
+    /// Returns the exchange, ready to be appended to a list of messages: the
+    /// question and the answer. A value that was given as a tool call is
+    /// followed by an "ok" result, which such a call needs. If the prompt was a
+    /// list of messages, the exchange starts with the answer.
     #[must_use]
     pub fn exchange(&self) -> Vec<SamplingMessage> {
         let mut messages: Vec<_> = self.question.iter().cloned().collect();
@@ -74,7 +74,7 @@ impl Sampled {
         messages
     }
 
-    /// The answer, and why it is not good enough.
+    /// Returns the answer and a message that says why it is not valid.
     pub(super) fn correction_messages(&self, fault: &str) -> Vec<SamplingMessage> {
         let mut messages = Vec::new();
         if !self.content().is_empty() {
@@ -90,7 +90,8 @@ impl Sampled {
         SamplingMessage::new(Role::Assistant, self.content.clone())
     }
 
-    /// The same result for all calls, if there are any.
+    /// Returns a message with the same result for all tool calls, if there are
+    /// any.
     fn tool_result_message(&self, text: &str, is_error: Option<bool>) -> Option<SamplingMessage> {
         let results = tool_calls(self.content()).map(|call| {
             let mut result = ToolResultContent::new(&call.id);
@@ -109,19 +110,19 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// A value that a model wrote, and how it wrote it.
+/// A value from a model, and the answer it was read from.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StructuredSample<T> {
-    /// The value; it fits the schema.
+    /// The value, which matches the schema.
     pub value: T,
-    /// What the model wrote.
+    /// The answer of the model.
     pub sampled: Sampled,
 }
 
-/// The calls of tools that a model asks for; there is at least one.
+/// The tool calls that a model asks for; there is at least one.
 ///
-/// Their results, as a list of [`ToolResultContent`], may be the next prompt.
+/// Pass their results, as a list of [`ToolResultContent`], as the next prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCalls {
     pub(super) calls: Vec<ToolUseContent>,
@@ -129,19 +130,19 @@ pub struct ToolCalls {
 }
 
 impl ToolCalls {
-    /// The calls, of which each fits the schema of its tool.
+    /// Returns the calls. Each matches the schema of its tool.
     #[must_use]
     pub fn calls(&self) -> &[ToolUseContent] {
         &self.calls
     }
 
-    /// The first call.
+    /// Returns the first call.
     #[must_use]
     pub fn first(&self) -> &ToolUseContent {
         &self.calls[0]
     }
 
-    /// What the model wrote.
+    /// Returns the answer of the model.
     #[must_use]
     pub fn sampled(&self) -> &Sampled {
         &self.sampled

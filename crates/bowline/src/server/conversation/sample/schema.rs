@@ -1,4 +1,4 @@
-//! Asking a model for a value, and reading it.
+//! Sampling for a value that matches a schema.
 
 use std::marker::PhantomData;
 
@@ -22,33 +22,34 @@ use crate::{
     },
 };
 
-/// The tool that stands for a value.
+/// The name of the tool whose input is the value.
 pub(super) const SCHEMA_TOOL: &str = "__schema__";
-/// Where a value is that is not an object, while the input of tools is one.
+/// The member that holds a value that is not an object, since tool inputs must
+/// be objects.
 const WRAPPER_FIELD: &str = "value";
-/// The schema of a value that a model is asked for.
+/// The schema of the value to sample.
 pub(super) struct ResponseSchema<T> {
     schema: Value,
     validator: Validator,
-    /// The tool to ask with, where the client takes tools.
+    /// The tool to offer, if the client supports tools.
     tool: Option<Tool>,
     is_wrapped: bool,
     value: PhantomData<fn() -> T>,
 }
 
 impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
-    /// The schema of the type.
+    /// Generates the schema of the type.
     ///
     /// # Errors
     ///
-    /// Where it is none.
+    /// Returns an error if the schema is not valid.
     pub(super) fn new(supports_tools: bool) -> Result<Self> {
         let schema = schemars::schema_for!(T).to_value();
         let validator = validator(&schema)?;
         let wrapped = schema["type"] != "object";
         let tool = supports_tools.then(|| -> Result<Tool> {
             let mut tool = Tool::new(SCHEMA_TOOL);
-            tool.description = Some("Gives the answer. Call it once.".to_owned());
+            tool.description = Some("Returns the answer. Call it once.".to_owned());
             tool.input_schema = Some(if wrapped {
                 RawJson::encode(&wrap(schema.clone()))?
             } else {
@@ -65,7 +66,7 @@ impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
         })
     }
 
-    /// Asks for the value: with a tool, or in words.
+    /// Adds the schema to the request: as a tool, or as instructions.
     pub(super) fn apply_to(&self, params: &mut CreateMessageParams) {
         let Some(tool) = &self.tool else {
             return append_text(&mut params.messages, &self.instructions());
@@ -79,15 +80,16 @@ impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
     fn instructions(&self) -> String {
         let schema = &self.schema;
         format!(
-            "Answer with JSON alone, without any other text. It must fit this JSON Schema:\n{schema}"
+            "Answer with JSON only, without any other text. It must match this JSON Schema:\n{schema}"
         )
     }
 
-    /// Reads the value.
+    /// Reads the value of an answer.
     ///
     /// # Errors
     ///
-    /// Where there is none, or it does not fit; in words for the model.
+    /// Returns an error, worded for the model, if there is no value or it is
+    /// not valid.
     pub(super) fn read(&self, sampled: &Sampled) -> Result<T, String> {
         let value = self
             .extract_value(sampled)
@@ -101,15 +103,16 @@ impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
         })
     }
 
-    /// The value in an answer: the input of a tool, or JSON in the text.
+    /// Extracts the value of an answer: the input of the tool, or JSON in the
+    /// text.
     fn extract_value(&self, sampled: &Sampled) -> Result<Value, String> {
         let call = tool_calls(sampled.content()).next();
         let value = match call {
             Some(call) => call.input.decode(),
             None => extract_json(sampled.text()),
         };
-        let value = value.map_err(|error| format!("\n- it is not JSON: {error}"))?;
-        // A client that took no tool has not seen where the value should be.
+        let value = value.map_err(|error| format!("\n- not valid JSON: {error}"))?;
+        // Without a tool, the model has not seen the wrapper.
         let wrapped = self.is_wrapped && self.tool.is_some();
         Ok(match value {
             Value::Object(mut fields) if wrapped && fields.len() == 1 => {
@@ -122,27 +125,28 @@ impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
 
     fn retry_instructions(&self, faults: &str) -> String {
         let instruction = if self.tool.is_some() {
-            "Call the tool again, with what fits its schema."
+            "Call the tool again, with input that matches its schema."
         } else {
-            "Answer again, with JSON alone that fits the schema."
+            "Answer again, with only JSON that matches the schema."
         };
-        format!("The answer does not fit:{faults}\n{instruction}")
+        format!("The answer is not valid:{faults}\n{instruction}")
     }
 }
 
-/// Prepares a schema.
+/// Compiles a schema.
 ///
 /// # Errors
 ///
-/// Where it is none, or refers to what is not in it.
+/// Returns an error if it is not a valid schema, or has a reference that it
+/// does not contain.
 pub(super) fn validator(schema: &Value) -> Result<Validator> {
     Validator::new(schema).map_err(|fault| {
-        let message = format!("this is not a schema: {fault}");
+        let message = format!("invalid schema: {fault}");
         Error::with_kind(ErrorKind::InvalidQuestion, message)
     })
 }
 
-/// Adds a text to what the user says last.
+/// Appends text to the last user message.
 fn append_text(messages: &mut Vec<SamplingMessage>, text: &str) {
     if let Some(last) = messages.last_mut()
         && last.role == Role::User
@@ -162,10 +166,10 @@ fn last_block(content: &mut SamplingContent) -> Option<&mut SamplingBlock> {
     }
 }
 
-/// The schema of an object that has the value in it.
+/// Wraps the schema in that of an object with one member.
 fn wrap(mut schema: Value) -> Value {
     let definitions = schema.as_object_mut().and_then(|schema| {
-        // `remove` would put the last member into the gap.
+        // `remove` would move the last member into the gap.
         schema.shift_remove("$schema");
         schema.shift_remove("$defs")
     });
@@ -183,7 +187,7 @@ fn wrap(mut schema: Value) -> Value {
     wrapped
 }
 
-/// What referred to the root of a schema refers to where that is now.
+/// Rewrites references to the root of the schema, which has moved.
 fn rewrite_root_refs(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -199,7 +203,7 @@ fn rewrite_root_refs(schema: &mut Value) {
     }
 }
 
-/// The JSON in a text: all of it, or what stands within a code fence.
+/// Parses the JSON in a text: all of it, or the contents of a code fence.
 fn extract_json(text: &str) -> Result<Value, serde_json::Error> {
     let text = text.trim();
     serde_json::from_str(text).or_else(|error| {
@@ -208,8 +212,8 @@ fn extract_json(text: &str) -> Result<Value, serde_json::Error> {
     })
 }
 
-/// What may stand within the first code fence. A fence within a string is
-/// none, so that its end may be the next or the last.
+/// Returns the possible contents of the first code fence. A fence within a JSON
+/// string does not end it, so the end may be any later fence.
 fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
     let body = text.split_once("```").and_then(|it| it.1.split_once('\n'));
     let bodies = body.map(|(_, body)| [body.split_once("\n```"), body.rsplit_once("```")]);

@@ -1,5 +1,4 @@
-//! What models are given and write, in tokens: estimated, the same in every
-//! replay, and bounded.
+//! Token budgets of sampling: estimated, and the same in every replay.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,12 +18,12 @@ use crate::{
     },
 };
 
-/// How many characters make a token.
+/// The assumed number of characters per token.
 const CHARACTERS_PER_TOKEN: u64 = 4;
-/// What a picture or a sound counts for, whose length says little.
+/// The assumed size of an image or a sound, whose encoded length says little.
 const MEDIA_CHARACTERS: u64 = 1000 * CHARACTERS_PER_TOKEN;
 
-/// How many tokens may be used, and how many were.
+/// A limit of tokens and the number used.
 #[derive(Debug)]
 pub(in crate::server::conversation) struct TokenBudget {
     limit: Option<u64>,
@@ -39,7 +38,7 @@ impl TokenBudget {
         }
     }
 
-    /// Takes tokens, if there are as many; says what the limit is otherwise.
+    /// Reserves tokens, or returns the limit if not enough are left.
     fn reserve(&self, tokens: u64) -> Result<(), u64> {
         let limit = self.limit.unwrap_or(u64::MAX);
         let add = |used: u64| used.checked_add(tokens).filter(|sum| *sum <= limit);
@@ -53,7 +52,7 @@ impl TokenBudget {
         self.used.fetch_sub(tokens, Ordering::Relaxed);
     }
 
-    /// Counts what was used, be it too much.
+    /// Charges tokens, even beyond the limit.
     fn charge(&self, tokens: u64) {
         let add = |used: u64| Some(used.saturating_add(tokens));
         let _ = self
@@ -63,14 +62,14 @@ impl TokenBudget {
 }
 
 impl Scope {
-    /// Takes the tokens of a question from all budgets, or from none.
+    /// Reserves the tokens of a question in all enclosing budgets, or in none.
     pub(in crate::server::conversation) fn reserve(&self, tokens: u64) -> Result<()> {
         for (index, scope) in self.ancestors().enumerate() {
             if let Err(limit) = scope.budget.reserve(tokens) {
                 for reserved in self.ancestors().take(index) {
                     reserved.budget.release(tokens);
                 }
-                let message = format!("models may be given and may write {limit} tokens in all");
+                let message = format!("sampling exceeds the limit of {limit} tokens");
                 return Err(Error::with_kind(
                     ErrorKind::TokenBudgetExceeded { limit },
                     message,
@@ -80,14 +79,14 @@ impl Scope {
         Ok(())
     }
 
-    /// Charges an answer to all budgets.
+    /// Charges an answer to all enclosing budgets.
     pub(in crate::server::conversation) fn charge(&self, tokens: u64) {
         self.ancestors()
             .for_each(|scope| scope.budget.charge(tokens));
     }
 }
 
-/// What a question costs.
+/// Estimates the tokens of a question.
 pub(in crate::server::conversation) fn estimate_question(params: &CreateMessageParams) -> u64 {
     let system = params.system_prompt.as_deref().map_or(0, count_characters);
     let messages = params
@@ -98,7 +97,7 @@ pub(in crate::server::conversation) fn estimate_question(params: &CreateMessageP
     characters_to_tokens(system + messages.sum::<u64>() + tools)
 }
 
-/// What an answer costs. One that is none costs nothing.
+/// Estimates the tokens of an answer. An invalid answer costs nothing.
 pub(in crate::server::conversation) fn estimate_answer(answer: &RawJson) -> u64 {
     match CreateMessageResult::decode(answer.get().as_bytes()) {
         Ok(answer) => characters_to_tokens(content_characters(&answer.content)),

@@ -1,4 +1,4 @@
-//! Asking a model which tools to call, and reading what it says.
+//! Sampling for tool calls.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Tools that a model may call, ready to check the calls.
+/// Tools that a model may call, with their compiled schemas.
 pub(super) struct ToolValidators {
     by_name: BTreeMap<String, Validator>,
 }
@@ -26,31 +26,32 @@ pub(super) struct ToolValidators {
 impl ToolValidators {
     /// # Errors
     ///
-    /// Where there are no tools, two of the same name, one whose name is taken,
-    /// or one whose schema is none.
+    /// Returns an error if there are no tools, two have the same name, a name
+    /// is reserved, or a schema is invalid.
     pub(super) fn new(tools: &[Tool]) -> Result<Self> {
         if tools.is_empty() {
-            return Err(invalid("there is no tool to call".to_owned()));
+            return Err(invalid("there are no tools to call".to_owned()));
         }
         let mut by_name = BTreeMap::new();
         for tool in tools {
             let name = &tool.name;
             if name == SCHEMA_TOOL {
-                return Err(invalid(format!("the name {name:?} is taken")));
+                return Err(invalid(format!("the tool name {name:?} is reserved")));
             }
             let schema: Value = tool.input_schema_or_empty().decode()?;
             if by_name.insert(name.clone(), validator(&schema)?).is_some() {
-                return Err(invalid(format!("two tools have the name {name:?}")));
+                return Err(invalid(format!("duplicate tool name {name:?}")));
             }
         }
         Ok(Self { by_name })
     }
 
-    /// Reads the calls.
+    /// Reads the tool calls of an answer.
     ///
     /// # Errors
     ///
-    /// Where there are none, or one does not fit; in words for the model.
+    /// Returns an error, worded for the model, if there are none or one is not
+    /// valid.
     pub(super) fn read(&self, sampled: &Sampled) -> Result<Vec<ToolUseContent>, String> {
         let calls: Vec<_> = tool_calls(sampled.content()).cloned().collect();
         let faults: String = calls
@@ -59,7 +60,7 @@ impl ToolValidators {
             .collect();
         if !faults.is_empty() {
             return Err(format!(
-                "No tool was called, since not all fits:{faults}\nCall again."
+                "No tool was called, because not all calls are valid:{faults}\nCall again."
             ));
         }
         if calls.is_empty() {
@@ -71,11 +72,11 @@ impl ToolValidators {
     fn validation_errors(&self, call: &ToolUseContent) -> Option<String> {
         let name = &call.name;
         let Some(validator) = self.by_name.get(name) else {
-            return Some(format!("\nThere is no tool {name:?}."));
+            return Some(format!("\nUnknown tool {name:?}."));
         };
         let found = match call.input.decode::<Value>() {
             Ok(input) => describe_errors(validator, &input),
-            Err(error) => Some(format!("\n- it is not JSON: {error}")),
+            Err(error) => Some(format!("\n- not valid JSON: {error}")),
         };
         found.map(|faults| format!("\nThe input of {name:?}:{faults}"))
     }

@@ -237,7 +237,7 @@ fn answers() -> Vec<Case> {
         done(declined, "declined", &[], &["no: never"]),
         failed(
             away,
-            "Error: ElicitationCancelled: the user went away without an answer",
+            "Error: ElicitationCancelled: the user cancelled",
             &[],
             &["away: gone"],
         ),
@@ -306,7 +306,7 @@ fn steps() -> Vec<Case> {
         ),
         done(failing, "out of paper", &["failing", "then"], &["q", "r"]),
         done(asking, "a step must not ask", &[], &["q"]),
-        done(nested, "a step must not take steps of its own", &[], &["q"]),
+        done(nested, "a step must not run other steps", &[], &["q"]),
     ]
 }
 

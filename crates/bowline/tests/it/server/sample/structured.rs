@@ -102,8 +102,8 @@ async fn what_does_not_fit_is_asked_for_again_with_a_hint() {
         let expected = "true 4 user: Mood? | assistant: {\"happy\":true,\"level\":4}";
         assert_eq!(told.text, expected, "{revision}");
         assert_eq!(told.asked.len(), 2, "{revision}");
-        let again = "The answer does not fit:\n- at /level: 9 is greater than the maximum of 5\n\
-            Answer again, with JSON alone that fits the schema.";
+        let again = "The answer is not valid:\n- at /level: 9 is greater than the maximum of 5\n\
+            Answer again, with only JSON that matches the schema.";
         assert_eq!(prompt(&told.asked[1]), again, "{revision}");
         assert_eq!(
             told.asked[1]["messages"][1]["content"]["text"],
@@ -253,9 +253,6 @@ async fn calls_that_do_not_fit_are_asked_for_again() {
             told.text.starts_with("SampleValidation { attempts: 3 }"),
             "{revision}"
         );
-        assert!(
-            told.text.contains("There is no tool \"wether\"."),
-            "{revision}"
-        );
+        assert!(told.text.contains("Unknown tool \"wether\"."), "{revision}");
     }
 }
