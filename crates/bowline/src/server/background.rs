@@ -1,4 +1,4 @@
-//! Work that goes on although nobody waits for it.
+//! Tasks that continue after their caller has left.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -9,40 +9,40 @@ use tokio::{
 
 use crate::sync::{Mutex, lock};
 
-/// How much of it there may be at once, for one caller and for all. Clients that
-/// begin and leave, again and again, must not pile up work without end, nor keep
-/// others from theirs. Callers of whom nothing is known count as one.
+/// The maximum number of tasks at once, for one caller and in total. Clients
+/// that repeatedly start work and leave must not accumulate work without limit,
+/// nor block the work of others. Unknown callers count as one.
 const MAX_PER_CALLER: usize = 128;
 const MAX_TOTAL: usize = 1024;
 
-/// Who left work behind, as far as that is known.
+/// The caller that a task is charged to, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Caller {
     #[default]
     Unknown,
-    /// Nobody said who it is, but where it comes from is known.
+    /// The caller is not authenticated, but its address is known.
     #[cfg(feature = "http-server")]
     Address(std::net::IpAddr),
     Principal(Arc<str>),
 }
 
-/// Somebody whose name may be known.
+/// A caller that may be authenticated.
 impl From<Option<&Arc<str>>> for Caller {
     fn from(principal: Option<&Arc<str>>) -> Self {
         principal.map_or(Self::Unknown, |it| Self::Principal(Arc::clone(it)))
     }
 }
 
-/// The work of a server that outlives the calls it belongs to.
+/// The tasks of a server that outlive their calls.
 #[derive(Debug)]
 pub(crate) struct BackgroundTasks {
-    /// How long it may take.
+    /// How long a task may take.
     timeout: Duration,
     running: Mutex<RunningTasks>,
     idle: Notify,
 }
 
-/// How much there is.
+/// The number of running tasks.
 #[derive(Debug, Default)]
 struct RunningTasks {
     total: usize,
@@ -58,9 +58,8 @@ impl BackgroundTasks {
         }
     }
 
-    /// Does something for a caller without being waited for, in the time that
-    /// there is for it. Where there is too much of it, and outside of a runtime,
-    /// nothing is done.
+    /// Spawns a task for a caller, with a time limit. Does nothing if there are
+    /// too many tasks, or outside of a runtime.
     pub(crate) fn spawn(
         self: &Arc<Self>,
         caller: Caller,
@@ -85,7 +84,7 @@ impl BackgroundTasks {
         });
     }
 
-    /// Waits until all of it is done, but not longer than this.
+    /// Waits until all tasks are done, up to the deadline.
     pub(crate) async fn wait_idle(&self, deadline: Instant) {
         let idle = async {
             loop {

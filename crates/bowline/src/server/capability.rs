@@ -1,22 +1,22 @@
-//! What a client must be able to do.
+//! Capabilities that a client must have.
 
 use crate::proto::model::{
     ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability,
 };
 
-/// Something that a client must be able to do for a tool to be of use.
+/// A capability that a client must have to use a tool, prompt or resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ClientCapability {
     /// Show forms to the user.
     Elicitation,
-    /// Send the user to a page.
+    /// Send the user to a URL.
     UrlElicitation,
-    /// Ask a model.
+    /// Sample from a model.
     Sampling,
-    /// Ask a model, and give it tools.
+    /// Sample from a model with tools.
     SamplingTools,
-    /// Name roots.
+    /// List roots.
     Roots,
 }
 
@@ -29,7 +29,7 @@ impl ClientCapability {
         Self::Roots,
     ];
 
-    /// The path of the capability.
+    /// Returns the path of the capability.
     #[must_use]
     pub fn path(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl ClientCapability {
         }
     }
 
-    /// The need that a question has, by the path of its capability.
+    /// Returns the capability with this path.
     pub(crate) fn from_path(path: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|capability| capability.path() == path)
@@ -52,7 +52,7 @@ impl ClientCapability {
     }
 }
 
-/// A set of needs.
+/// A set of capabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct CapabilitySet(u8);
 
@@ -65,12 +65,12 @@ impl CapabilitySet {
         Self(self.0 | other.0)
     }
 
-    /// What is in here and in the other.
+    /// Returns the capabilities that are in both sets.
     pub(crate) fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What is in here and not in the other.
+    /// Returns the capabilities that are not in the other set.
     pub(crate) fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
@@ -79,7 +79,7 @@ impl CapabilitySet {
         self.0 == 0
     }
 
-    /// All that a client can do.
+    /// Returns the capabilities that a client declared.
     pub(crate) fn declared_by(client: &ClientCapabilities) -> Self {
         let is_declared = |capability: &ClientCapability| client.has(capability.path());
         ClientCapability::ALL
@@ -94,7 +94,7 @@ impl CapabilitySet {
         all.into_iter()
     }
 
-    /// The needs in the words of the protocol.
+    /// Returns the set as the protocol's type.
     pub(crate) fn as_capabilities(self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
         for capability in self.iter() {

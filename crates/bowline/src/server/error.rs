@@ -1,4 +1,4 @@
-//! What goes wrong in a handler, and what becomes of it.
+//! Errors of handlers.
 
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
@@ -8,14 +8,14 @@ use crate::proto::{
     server::{Failure, errors},
 };
 
-/// What a handler returns.
+/// The result of a handler.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a handler could not do what it was asked to.
+/// The error of a handler.
 ///
-/// Every error of another type becomes one of these with `?`. A tool that
-/// returns one has failed, and the model reads why: the text of the error goes
-/// to the client, so it should hold no secrets.
+/// Errors of other types are converted with `?`. A tool that returns an error
+/// has failed, and the model reads why: the message is sent to the client, so
+/// it should not contain secrets.
 ///
 /// ```
 /// use bowline::server::{Error, ErrorKind, Result};
@@ -37,83 +37,83 @@ pub struct Error {
     object: Option<Box<ErrorObject>>,
 }
 
-/// What kind of trouble it is.
+/// The kind of an [`Error`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The handler's own trouble.
+    /// The handler's own error.
     Failed,
-    /// The client did not declare what a question needs.
+    /// The client did not declare a capability that a question needs.
     MissingCapability {
-        /// What it lacks, as a path such as `elicitation.url`.
+        /// The missing capability, as a path such as `elicitation.url`.
         capability: &'static str,
     },
-    /// The protocol version of the call has no such question.
+    /// The protocol revision of the call has no such question.
     NotInThisRevision,
-    /// The user said no.
+    /// The user declined.
     Declined,
-    /// The user went away without an answer.
+    /// The user dismissed the question without an answer.
     Cancelled,
     /// The client did not answer in time.
     Timeout {
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
-    /// The client is gone, or called the request off.
+    /// The client disconnected or cancelled the request.
     Disconnected,
-    /// The client refused to answer; [`Error::object`] has its words.
+    /// The client refused to answer; [`Error::object`] has its error.
     Refused,
-    /// The answer is not one to this question.
+    /// The answer does not match the question.
     InvalidAnswer,
-    /// The question cannot be asked like this.
+    /// The question is not valid.
     InvalidQuestion,
-    /// The conversation has asked as much as it may.
+    /// The conversation exceeds its limit of questions.
     TooManyQuestions {
-        /// How many it may ask.
+        /// The limit.
         limit: u32,
     },
-    /// The models have been given, and have written, as much as they may.
+    /// Sampling exceeds the limit of input and output tokens.
     TokenBudgetExceeded {
-        /// How many tokens, estimated.
+        /// The limit, in estimated tokens.
         limit: u64,
     },
-    /// Branches within branches, deeper than allowed.
+    /// Branches are nested too deeply.
     DepthExceeded {
-        /// How deep they may be.
+        /// The limit.
         limit: u32,
     },
-    /// A branch took longer than it may.
+    /// A branch timed out.
     BranchTimeout {
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
-    /// Branches may not ask the user, unless they are allowed to.
+    /// A branch asked the user without being allowed to.
     ElicitInBranch {
-        /// How deep the branch is.
+        /// The depth of the branch.
         depth: u32,
     },
-    /// The model did not write what was asked for, in all attempts.
+    /// The model gave no valid answer in all attempts.
     SampleValidation {
-        /// How often it was asked.
+        /// The number of attempts.
         attempts: u32,
     },
-    /// A step was begun, and nobody knows whether it has happened: its node
-    /// died, say. It does not happen again. A handler can look for itself, or
-    /// say [how](crate::server::Step::recover).
+    /// A step was begun, and it is unknown whether it has happened, for example
+    /// because its node died. It is not run again. The handler can find out
+    /// itself, or in [`Step::recover`](crate::server::Step::recover).
     OutcomeUnknown,
-    /// An error that the client is to see as it is; [`Error::object`].
+    /// An error response to send to the client; see [`Error::object`].
     Protocol,
 }
 
 impl Error {
-    /// The handler's own trouble, in words for the model.
+    /// Creates the handler's own error, with a message for the model.
     pub fn failed(message: impl Into<Cow<'static, str>>) -> Self {
         Self::with_kind(ErrorKind::Failed, message)
     }
 
-    /// An error response of the protocol, instead of a result that says that
-    /// the tool failed. Models do not see it, so that this is for mistakes of
-    /// the client's program.
+    /// Creates an error response of the protocol, instead of a result that says
+    /// that the tool failed. Models do not see it, so it is for mistakes of the
+    /// client program.
     #[must_use]
     pub fn protocol(object: ErrorObject) -> Self {
         let message = object.message.clone();
@@ -149,7 +149,7 @@ impl Error {
         }
     }
 
-    /// The client was asked, and there is no answer.
+    /// Converts the failure of a question to the client.
     pub(crate) fn from_failure(failure: &Failure) -> Self {
         let kind = match failure {
             Failure::Timeout { after } => ErrorKind::Timeout { after: *after },
@@ -170,30 +170,30 @@ impl Error {
         Self::protocol(errors::internal_error(&reason.to_string()))
     }
 
-    /// What kind of trouble it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The error of the protocol that it came with, or is to become.
+    /// Returns the protocol error that caused it, or that it becomes.
     #[must_use]
     pub fn object(&self) -> Option<&ErrorObject> {
         self.object.as_deref()
     }
 
-    /// Whether the user said no, or went away.
+    /// Returns whether the user declined or cancelled.
     #[must_use]
     pub fn is_user_refusal(&self) -> bool {
         matches!(self.kind, ErrorKind::Declined | ErrorKind::Cancelled)
     }
 
-    /// Whether the client lacks a capability.
+    /// Returns whether the client lacks a capability.
     pub(crate) fn is_missing_capability(&self) -> bool {
         matches!(self.kind, ErrorKind::MissingCapability { .. })
     }
 
-    /// The text for the model: the name of the trouble, and the message.
+    /// Returns the text for the model: the name of the kind and the message.
     pub(crate) fn model_message(&self) -> String {
         match self.kind.name() {
             "" => format!("Error: {self}"),
@@ -203,7 +203,7 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// The name by which the model is told; none for the handler's own.
+    /// Returns the name shown to the model; empty for the handler's own errors.
     fn name(&self) -> &'static str {
         match self {
             Self::Failed | Self::Protocol => "",
@@ -227,7 +227,7 @@ impl ErrorKind {
     }
 }
 
-/// Every other error, as the handler's own trouble.
+/// Converts any other error into the handler's own error.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         Self {

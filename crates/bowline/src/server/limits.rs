@@ -1,22 +1,21 @@
-//! How much a tool may do.
+//! Limits of one call.
 
 use std::time::Duration;
 
-/// How much a tool may do in one call. What goes over a limit fails with an
-/// error that the tool can see.
+/// The limits of one call. Exceeding one is an error that the handler can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallLimits {
-    /// How long a call may take in all, the time for its answers included; no
-    /// limit unless given.
+    /// How long a call may take in total, including the time for its answers.
+    /// No limit by default.
     pub timeout: Option<Duration>,
-    /// How many questions it may ask: 100.
+    /// The maximum number of questions. The default is 100.
     pub max_questions: u32,
-    /// How many tokens models may be given and may write, estimated at four
-    /// characters each, and at 1,000 for a picture or a sound; no limit unless
-    /// given. What would go over it is not asked.
+    /// The maximum number of input and output tokens of models, estimated at
+    /// four characters each, and at 1,000 tokens for an image or a sound. No
+    /// limit by default. A question that would exceed it is not asked.
     pub max_tokens: Option<u64>,
-    /// How deep branches may be: 8.
+    /// The maximum depth of nested branches. The default is 8.
     pub max_depth: u32,
 }
 
@@ -32,34 +31,34 @@ impl Default for CallLimits {
 }
 
 impl CallLimits {
-    /// The limits that hold where nothing else is said.
+    /// Creates the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a limit on how long a call may take in all.
+    /// Sets how long a call may take in total.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// With another limit on questions.
+    /// Sets the maximum number of questions.
     #[must_use]
     pub fn max_questions(mut self, questions: u32) -> Self {
         self.max_questions = questions;
         self
     }
 
-    /// With a limit on tokens.
+    /// Sets the maximum number of tokens.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// With another limit on branches within branches.
+    /// Sets the maximum depth of nested branches.
     #[must_use]
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = depth;

@@ -1,4 +1,4 @@
-//! What a server offers, written down for those who have not connected yet.
+//! Manifests: descriptions of a server for those that have not connected yet.
 
 use serde::Serialize;
 
@@ -9,21 +9,21 @@ use crate::proto::{
     revision::Revision,
 };
 
-/// Where a tool says what a client must be able to do.
+/// The `_meta` key of the capabilities that a tool requires.
 const REQUIRES: &str = "dev.bowline/requires";
-/// Where a tool says what a caller's token must allow.
+/// The `_meta` key of the scopes that a tool requires.
 const SCOPES: &str = "dev.bowline/scopes";
-/// Where a tool says which forms it may show, by key.
+/// The `_meta` key of the forms that a tool may show.
 const ELICITS: &str = "dev.bowline/elicits";
 
-/// A description of a server, as `/.well-known/mcp.json` has it: what hosts and
-/// generators of code can know without a connection. It is JSON by `serde`,
-/// and the same for the same server.
+/// A description of a server, as served at `/.well-known/mcp.json`, for hosts
+/// and code generators without a connection. It serializes to JSON with
+/// `serde`, and is the same for the same server.
 ///
-/// All tools are in it, also those that a client sees only if it can do what
-/// they require. In `_meta`, `dev.bowline/requires` lists what that is,
-/// `dev.bowline/scopes` what a caller's token must allow, and
-/// `dev.bowline/elicits` has the forms that a tool may show, by key.
+/// It contains all tools, including those that a client only sees if it has the
+/// capabilities they require. In `_meta`, `dev.bowline/requires` lists these
+/// capabilities, `dev.bowline/scopes` the scopes that a caller's token must
+/// have, and `dev.bowline/elicits` the forms that a tool may show, by key.
 ///
 /// ```
 /// use bowline::server::{ClientCapability, Server, Tool};
@@ -45,23 +45,23 @@ const ELICITS: &str = "dev.bowline/elicits";
 pub struct Manifest {
     /// The version of this format.
     pub version: &'static str,
-    /// Who the server is.
+    /// The identity of the server.
     pub server: ManifestServer,
-    /// How to reach it.
+    /// How to reach the server.
     pub mcp: ManifestEndpoint,
-    /// Its tools, in their order.
+    /// The tools, in order.
     pub tools: Vec<model::Tool>,
 }
 
-/// Who a server is.
+/// The identity of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ManifestServer {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its version.
+    /// The version.
     pub version: String,
-    /// What it is for.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -71,16 +71,16 @@ pub struct ManifestServer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ManifestEndpoint {
-    /// The path, or the whole URL.
+    /// The path, or the complete URL.
     pub endpoint: String,
-    /// The newest revision that it speaks.
+    /// The newest supported revision.
     pub protocol_version: &'static str,
-    /// All revisions that it speaks, the newest first.
+    /// All supported revisions, the newest first.
     pub protocol_versions: Vec<&'static str>,
 }
 
 impl Manifest {
-    /// With another endpoint than `/mcp`.
+    /// Sets another endpoint than `/mcp`.
     #[must_use]
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.mcp.endpoint = endpoint.into();
@@ -89,7 +89,7 @@ impl Manifest {
 }
 
 impl<S: Send + Sync + 'static> Service<S> {
-    /// What the server offers now, written down.
+    /// Returns a manifest of what the server offers now.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         let config = &self.core.config;
@@ -121,7 +121,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 }
 
-/// A tool as it is listed, with what only manifests say of it.
+/// Returns a tool's definition with the additional `_meta` of manifests.
 fn manifest_tool<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
     let mut entry = tool.definition().clone();
     entry.adapt(dialect);

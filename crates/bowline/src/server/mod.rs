@@ -1,6 +1,6 @@
-//! Serving tools, resources and prompts.
+//! The server framework: tools, resources and prompts.
 //!
-//! A [`Server`] gathers what is served; [`Server::build`] makes a [`Service`]
+//! A [`Server`] collects what is served. [`Server::build`] makes a [`Service`]
 //! of it, which serves any number of clients in every revision of the protocol.
 //! A [`Tool`] is a name, a schema and an async function; the function may ask
 //! the user and models through a [`Conversation`].

@@ -1,4 +1,4 @@
-//! A server that is ready to serve, and the clients that it serves.
+//! A built server and its connections.
 
 use std::{
     fmt,
@@ -47,23 +47,23 @@ use crate::{
     transport::{BoxFuture, Link, Memory},
 };
 
-/// A server that is ready to serve any number of clients. Cheap to clone.
+/// A built server, which serves any number of clients. Cheap to clone.
 ///
-/// What it offers may change while it serves; clients that want to know are
-/// told.
+/// Its tools, resources and prompts may change while it serves; subscribed
+/// clients are notified.
 pub struct Service<S = ()> {
     pub(crate) core: Arc<Core>,
     pub(super) state: Arc<S>,
 }
 
-/// What all parts of a server share.
+/// The state that all parts of a server share.
 pub(crate) struct Core {
     pub(crate) config: Arc<Config>,
     pub(crate) state: AnyState,
-    /// What answers requests.
+    /// The handlers of requests.
     pub(crate) router: Router,
     pub(crate) catalog: RwLock<Arc<Catalog>>,
-    /// Sets of resources, in their order.
+    /// Dynamic sets of resources, in order.
     pub(crate) sources: Vec<AnySource>,
     pub(crate) extensions: Extensions,
     pub(crate) subscription_listener: SubscriptionListener,
@@ -72,36 +72,36 @@ pub(crate) struct Core {
     pub(crate) cache_hints: CacheHints,
     pub(crate) serve_options: ServeOptions,
     pub(crate) connections: Connections,
-    /// What goes on although its caller left.
+    /// Tasks that continue after their caller has left.
     pub(crate) background: Arc<BackgroundTasks>,
 }
 
-/// How long clients may keep what they are told.
+/// How long clients may cache results.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheHints {
     pub(crate) tools: CacheHint,
     pub(crate) prompts: CacheHint,
     pub(crate) resources: CacheHint,
     pub(crate) templates: CacheHint,
-    /// What resources hold.
+    /// The contents of resources.
     pub(crate) contents: CacheHint,
 }
 
-/// How connections are treated.
+/// The settings of connections.
 #[derive(Clone)]
 pub(crate) struct ServeOptions {
-    /// How many calls of one client's are worked on at once.
+    /// The maximum number of calls of one client that run at once.
     pub(crate) max_concurrent_calls: usize,
-    /// How long calls under way may take once the client has nothing more to
-    /// say, or the server is to stop.
+    /// How long calls in progress may take once the client has closed its end,
+    /// or the server is stopping.
     pub(crate) shutdown_timeout: Duration,
     pub(crate) observer: Option<Observer>,
-    /// What the server is called in telemetry.
+    /// The server's name in telemetry.
     pub(crate) server_name: Arc<str>,
 }
 
 impl ServeOptions {
-    /// Whether anybody looks on.
+    /// Returns whether there is an observer or a `tracing` subscriber.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
         if crate::trace::has_subscriber() {
@@ -111,7 +111,7 @@ impl ServeOptions {
     }
 }
 
-/// Sees what happens inside.
+/// Receives observations.
 pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
 impl Core {
@@ -134,14 +134,14 @@ impl Core {
         }
     }
 
-    /// A list of what stands on one shelf.
+    /// Returns a page of one section of the catalog.
     pub(super) fn list_section<T: ListItem>(
         &self,
         request: &Request,
         section: &Section<T>,
         hint: &CacheHint,
     ) -> Dispatched {
-        // All four ask in the same way.
+        // All four list methods have the same params.
         let params = request.parse_params::<ListToolsParams>();
         let reply = match params {
             Ok(params) => self.list(&request.context, section, params.cursor.as_deref(), hint),
@@ -150,7 +150,7 @@ impl Core {
         HandlerReply::Ready(reply).into()
     }
 
-    /// Runs something that asks nothing.
+    /// Runs a handler that asks nothing.
     pub(super) async fn run_without_questions<R: ResultObject, W>(
         &self,
         request: Request,
@@ -182,7 +182,7 @@ impl Core {
 }
 
 impl Core {
-    /// A method that is not in the protocol.
+    /// Calls a method that is not in the protocol.
     pub(super) fn call_extension(
         self: Arc<Self>,
         mut request: Request,
@@ -284,34 +284,36 @@ impl RequestHandler for Core {
 
 /// Serving.
 impl<S: Send + Sync + 'static> Service<S> {
-    /// Serves one client at the other end of a link, until the link is gone or
-    /// the server is told to stop. Steps that were begun come to their end
-    /// first, within the [grace](super::Server::grace).
+    /// Serves one client over a link, until the link is closed or the server is
+    /// stopped. Steps that have begun finish first, within the
+    /// [`shutdown_timeout`](super::Server::shutdown_timeout).
     pub async fn serve(&self, link: impl Link + 'static) {
         self.core.serve(Box::new(link), None).await;
     }
 
-    /// As [`serve`](Self::serve), for a client whom the transport knows.
-    /// Conversations that one principal began, no other can go on with.
+    /// Serves a client that the transport has authenticated; see
+    /// [`serve`](Self::serve). A conversation can only be resumed by the
+    /// principal that began it.
     pub async fn serve_as(&self, principal: &str, link: impl Link + 'static) {
         let principal = Some(principal.into());
         self.core.serve(Box::new(link), principal).await;
     }
 
-    /// Serves the program at the other end of this process's standard input
-    /// and output, until that closes the input or the server is told to stop.
+    /// Serves the client at this process's standard input and output, until it
+    /// closes the input or the server is stopped.
     ///
-    /// From here on nothing else of the process reaches them: what is printed
-    /// goes to the standard error output.
+    /// From here on the rest of the process cannot use them: printed output
+    /// goes to standard error.
     ///
     /// # Errors
     ///
-    /// Where they are taken already.
+    /// Returns an error if they are already in use.
     pub async fn serve_stdio(&self) -> std::io::Result<()> {
         self.core.serve_stdio().await
     }
 
-    /// A service for HTTP, in every revision; see [`HttpService`](super::http::HttpService).
+    /// Returns an HTTP service for every revision; see
+    /// [`HttpService`](super::http::HttpService).
     #[cfg(feature = "http-server")]
     #[must_use]
     pub fn http(&self, options: super::http::HttpOptions) -> super::http::HttpService {
@@ -320,20 +322,20 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Binds an address and serves over HTTP there, at any path, until the
-    /// future is dropped or the server is told to stop. Who has no address in
-    /// mind gives [`DEFAULT_ADDRESS`](super::http::DEFAULT_ADDRESS).
+    /// future is dropped or the server is stopped.
+    /// [`DEFAULT_ADDRESS`](super::http::DEFAULT_ADDRESS) is a suitable default.
     ///
     /// # Errors
     ///
-    /// Where the address cannot be bound.
+    /// Returns an error if the address cannot be bound.
     #[cfg(feature = "http-server")]
     pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
         let http = self.http(super::http::HttpOptions::default());
         http.bind_and_serve(address, drop).await
     }
 
-    /// A transport for clients in the same process. Each of its links is
-    /// served by a task of its own.
+    /// Returns a transport for clients in the same process. Each link is served
+    /// by its own task.
     #[must_use]
     pub fn in_memory(&self) -> Memory {
         let (transport, mut listener) = Memory::new();
@@ -347,14 +349,14 @@ impl<S: Send + Sync + 'static> Service<S> {
         transport
     }
 
-    /// Stops in order: no new requests, calls under way may finish within the
-    /// grace, and every connection is closed. So is one that comes later.
+    /// Stops gracefully: accepts no new requests, lets calls in progress finish
+    /// within `timeout`, and closes every connection, including later ones.
     pub fn stop(&self, timeout: Duration) {
         self.core.connections.stop(timeout);
     }
 }
 
-/// The same for every state, so that there is only one of it.
+/// Not generic over the state, so it is compiled only once.
 impl Core {
     async fn serve_stdio(self: &Arc<Self>) -> std::io::Result<()> {
         let link = crate::transport::Stdio::take(self.config.max_frame_size)?;
@@ -377,13 +379,13 @@ impl Core {
 
 /// Changing what is offered.
 impl<S: Send + Sync + 'static> Service<S> {
-    /// The application's state.
+    /// Returns the application's state.
     #[must_use]
     pub fn state(&self) -> &S {
         &self.state
     }
 
-    /// Puts one more thing on its shelf.
+    /// Adds an item to its section of the catalog.
     pub(super) fn add<T: CatalogItem>(&self, item: T) -> Result<(), BuildError> {
         let declared = &self.core.config.capabilities;
         let missing = if !declared.has(T::CAPABILITY) || !self.core.router.has_method(T::METHOD) {
@@ -406,7 +408,7 @@ impl<S: Send + Sync + 'static> Service<S> {
         Ok(())
     }
 
-    /// Takes something off its shelf; says whether it was there.
+    /// Removes an item from its section and returns whether it was there.
     pub(super) fn remove<T: CatalogItem>(&self, name: &str) -> bool {
         let removed = self.update_catalog(|catalog| {
             let section = T::section(catalog);
@@ -419,7 +421,7 @@ impl<S: Send + Sync + 'static> Service<S> {
         removed.is_ok()
     }
 
-    /// Replaces the catalog, if the change can be made.
+    /// Replaces the catalog, unless the change fails.
     fn update_catalog<E>(
         &self,
         change: impl FnOnce(&mut Catalog) -> Result<(), E>,

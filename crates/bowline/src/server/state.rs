@@ -1,21 +1,21 @@
-//! The application's state, whatever its type is.
+//! The application's state, with its type erased.
 //!
-//! What authors write knows the type; what serves it does not. So a server is
-//! compiled once, and not once more in every program for the program's state.
+//! Handlers know the type; the server does not. So a server is compiled once,
+//! and not again in every program for its state type.
 
 use std::{any::Any, sync::Arc};
 
-/// A state, without its type.
+/// The application's state, with its type erased.
 pub(crate) type AnyState = Arc<dyn Any + Send + Sync>;
 
-/// The state as what it is.
+/// Returns the state as its type.
 ///
 /// # Panics
 ///
-/// Where it is something else. A server takes in nothing that is made for
-/// another state than its own, or for any.
+/// Panics if the type is another. A server only accepts items made for its own
+/// state type, or for any.
 pub(crate) fn downcast<S: 'static>(state: &AnyState) -> &S {
-    // What does without a state, does without any.
+    // An item without a state works with any.
     let none: &'static (dyn Any + Send + Sync) = &();
     let state = state.downcast_ref().or_else(|| none.downcast_ref());
     state.expect("what a server offers is made for its state")

@@ -1,4 +1,4 @@
-//! What happens inside a server, for `tracing`.
+//! `tracing` events and spans of a server.
 //!
 //! Every event has the target `bowline`, a field `event` with its stable name,
 //! and fields `server` with the name of the server and `connection` with the
@@ -30,7 +30,7 @@ fn span(server: &str, method: &str, revision: &str) -> Span {
     tracing::info_span!(target: "bowline", "request", server, method, revision)
 }
 
-/// Has what is left of the work on a request done within its span.
+/// Instruments the remaining work on a request with its span.
 pub(crate) fn instrument(span: &Span, mut dispatched: Dispatched) -> Dispatched {
     if span.is_disabled() {
         return dispatched;
@@ -41,7 +41,7 @@ pub(crate) fn instrument(span: &Span, mut dispatched: Dispatched) -> Dispatched 
     dispatched
 }
 
-/// Hands an observation to whoever subscribes to `tracing`.
+/// Emits an observation as a `tracing` event.
 // tidy: long table, one arm for each observation
 pub(crate) fn emit(observation: &Observation) {
     let (event, level) = (observation.name(), level(observation));
@@ -143,9 +143,9 @@ pub(crate) fn emit(observation: &Observation) {
     }
 }
 
-/// How much an observation matters, by who is to blame: what breaks the
-/// protocol is an error, what a network does to a request is a warning, and
-/// what a client did or was told is for information.
+/// Returns the level of an observation, by who is responsible: a protocol
+/// violation is an error, what a network does to a request is a warning, and
+/// what a client did or was sent is informational.
 fn level(telemetry: &Telemetry) -> Level {
     match telemetry {
         Telemetry::Violation {

@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words for models and people.
+//! Validation errors, worded for models and people.
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,16 @@ use serde_json::Value;
 
 use super::schema::{SharedBudget, Validator};
 
-/// How many faults are told at once.
+/// The maximum number of errors in one message.
 const MAX_REPORTED: usize = 5;
 
-/// What is wrong with a value, as a list.
+/// Describes what is wrong with a value, as a list.
 pub(crate) fn describe_errors(validator: &Validator, value: &Value) -> Option<String> {
     describe_errors_with_budget(validator, value, &SharedBudget::default())
 }
 
-/// As [`faults`], for one of several values that came together.
+/// Describes what is wrong with a value that came with others in a batch; see
+/// [`describe_errors`].
 pub(crate) fn describe_errors_with_budget(
     validator: &Validator,
     value: &Value,

@@ -192,10 +192,10 @@ impl<S: Send + Sync + 'static> Server<S> {
             return Ok(());
         }
         let why = format!(
-            "its seal keys are shared with other nodes and later runs, but its stores are not: set `{missing}` \
+            "other nodes and later runs share these keys, but not the stores: set `{missing}` \
              to a shared store, or to one in memory if this server is a single process"
         );
-        Err(BuildError::new("keyring", "from_secret", &why))
+        Err(BuildError::new("seal keys", "from_secret", &why))
     }
 
     /// Builds the server and serves it on standard input and output; see

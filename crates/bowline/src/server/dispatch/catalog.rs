@@ -1,4 +1,4 @@
-//! What a server offers, in order and by name.
+//! The catalog of a server: its items, in order and by name.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// All that a server offers at one moment.
+/// Everything a server offers at one moment.
 #[derive(Clone, Default)]
 pub(crate) struct Catalog {
     pub(crate) tools: Arc<Section<Tool>>,
@@ -28,8 +28,8 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// The scopes that reading what is at a URI takes: those of the resource
-    /// there, or of the first template that fits.
+    /// Returns the scopes needed to read a URI: those of the resource there, or
+    /// of the first template that matches.
     pub(crate) fn resource_scopes(&self, uri: &str) -> &[Box<str>] {
         if let Some(resource) = self.resources.get(uri) {
             return &resource.shared.scopes;
@@ -40,29 +40,29 @@ impl Catalog {
     }
 }
 
-/// Things of one kind, each with a name of its own.
+/// The items of one kind, each with a unique name.
 pub(crate) struct Section<T> {
     items: Vec<T>,
     by_name: NameIndex,
-    /// All that any of them needs of a client.
+    /// The union of the capabilities that the items require.
     pub(crate) needs: CapabilitySet,
-    /// Whether any of them has arguments that HTTP requests repeat in headers.
+    /// Whether any item has arguments that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]
     pub(crate) has_headers: bool,
-    /// Names, in short, what is on it.
+    /// A hash of the items.
     pub(crate) fingerprint: u64,
-    /// Where the list goes on that is not on this shelf.
+    /// The cursor at which the list continues outside of this section.
     pub(crate) next_cursor: Option<&'static str>,
-    /// Lists that were asked for before, ready to be sent.
+    /// Pages requested before, ready to be sent.
     pub(crate) pages: Mutex<HashMap<PageKey, Arc<[RawJson]>>>,
 }
 
 impl<T: ListItem> Section<T> {
-    /// Puts things on a shelf, in this order.
+    /// Creates a section with these items, in this order.
     ///
     /// # Errors
     ///
-    /// Where something is wrong with one of them, or two have the same name.
+    /// Returns an error if an item is invalid, or two have the same name.
     pub(crate) fn new(items: Vec<T>) -> Result<Self, BuildError> {
         let mut by_name =
             NameIndex::with_capacity_and_hasher(items.len(), BuildHasherDefault::new());
@@ -90,24 +90,24 @@ impl<T: ListItem> Section<T> {
         })
     }
 
-    /// With a cursor that leads on from the last page.
+    /// Sets the cursor that follows the last page.
     pub(crate) fn with_next_cursor(mut self, cursor: Option<&'static str>) -> Self {
         self.next_cursor = cursor;
         self
     }
 
-    /// The same with one more at the end.
+    /// Returns the section with one more item at the end.
     ///
     /// # Errors
     ///
-    /// As with [`new`](Self::new).
+    /// See [`new`](Self::new).
     pub(crate) fn with_item(&self, item: T) -> Result<Self, BuildError> {
         let mut items = self.items.clone();
         items.push(item);
         Ok(Self::new(items)?.with_next_cursor(self.next_cursor))
     }
 
-    /// The same without one; nothing where it is not there.
+    /// Returns the section without an item, or `None` if it is not there.
     pub(crate) fn without_item(&self, name: &str) -> Option<Self> {
         self.get(name)?;
         let mut items = self.items.clone();
@@ -139,7 +139,7 @@ fn fingerprint<T: ListItem>(items: &[T]) -> u64 {
     hasher.finish()
 }
 
-/// With nothing on it.
+/// An empty section.
 impl<T> Default for Section<T> {
     fn default() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Answering what an argument might be.
+//! Completion requests.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use crate::{
     },
 };
 
-/// What is completed.
+/// The target of a completion.
 enum CompletionTarget<'a> {
-    /// Something with arguments.
+    /// An item with arguments.
     Arguments {
         names: Vec<&'a str>,
         needs: CapabilitySet,
         scopes: &'a [Box<str>],
         completers: &'a Completers,
     },
-    /// A resource, in which nothing is left to fill in.
+    /// A resource, which has no arguments.
     Resource,
 }
 
@@ -135,6 +135,6 @@ fn into_result(completions: Completions) -> CompleteResult {
 }
 
 fn unknown_argument(name: &str) -> ErrorObject {
-    let message = format!("Invalid params: there is no argument {name:?}");
+    let message = format!("Invalid params: unknown argument {name:?}");
     ErrorObject::new(code::INVALID_PARAMS, message)
 }

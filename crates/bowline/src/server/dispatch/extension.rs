@@ -1,4 +1,4 @@
-//! Methods that are not in the protocol, and what clients say by themselves.
+//! Methods that are not in the protocol, and notifications from clients.
 
 use std::{collections::BTreeMap, fmt, future::Future, marker::PhantomData, sync::Arc};
 
@@ -19,23 +19,23 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// What a server does beyond the protocol.
+/// The extension methods and notification listeners of a server.
 #[derive(Default)]
 pub(crate) struct Extensions {
     methods: BTreeMap<Box<str>, ExtensionMethod>,
     listeners: BTreeMap<Box<str>, NotificationListener>,
 }
 
-/// A method, whatever its types are.
+/// An extension method, with its types erased.
 pub(crate) type ExtensionMethod = ErasedHandler<Option<Bytes>, EmptyResult>;
 
-/// Who hears of a notification.
+/// A listener for a notification, with its types erased.
 type NotificationListener =
     Arc<dyn Fn(NotificationContext) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// A notification of a client's.
+/// A notification from a client.
 ///
-/// Nobody waits for an answer, and there is nobody to complain to.
+/// It has no response, so errors cannot be reported to the client.
 pub struct NotificationContext<S = ()> {
     state: AnyState,
     notification: IncomingNotification,
@@ -43,7 +43,7 @@ pub struct NotificationContext<S = ()> {
 }
 
 impl NotificationContext {
-    /// The same, for who is made for servers with this state.
+    /// Returns the same context with the type of the state.
     fn for_state<S>(self) -> NotificationContext<S> {
         NotificationContext {
             state: self.state,
@@ -54,7 +54,7 @@ impl NotificationContext {
 }
 
 impl<S: 'static> NotificationContext<S> {
-    /// The state of the application.
+    /// Returns the state of the application.
     #[must_use]
     pub fn state(&self) -> &S {
         downcast(&self.state)
@@ -62,30 +62,30 @@ impl<S: 'static> NotificationContext<S> {
 }
 
 impl<S> NotificationContext<S> {
-    /// Whom the transport knows the client to be, where it does.
+    /// Returns the principal that the transport authenticated, if there is one.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
         self.notification.principal.as_deref()
     }
 
-    /// Its method.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.notification.method
     }
 
-    /// Its parameters; an empty object where there are none.
+    /// Deserializes the params; an empty object if there are none.
     ///
     /// # Errors
     ///
-    /// Where they do not fit.
+    /// Returns an error if they do not match the type.
     pub fn params<T: DeserializeOwned>(&self) -> Result<T> {
         Ok(decode_params(self.notification.params.as_deref())?)
     }
 }
 
 impl Extensions {
-    /// Adds a method. Says whether it is the first of that name.
+    /// Adds a method. Returns whether it is the first with that name.
     pub(crate) fn add_method<S, P, R, F, W>(&mut self, name: &str, handler: F) -> bool
     where
         S: 'static,
@@ -117,7 +117,7 @@ impl Extensions {
         self.listeners.insert(method.into(), listener);
     }
 
-    /// The author's work on a notification.
+    /// Returns the author's work on a notification.
     pub(crate) fn notify(
         &self,
         notification: IncomingNotification,
@@ -125,7 +125,7 @@ impl Extensions {
     ) -> Option<BoxFuture<'static, ()>> {
         let listener = Arc::clone(self.listeners.get(&*notification.method)?);
         let state = Arc::clone(state);
-        // The author's code runs with the future, where panics are contained.
+        // The author's code runs with the future, where panics are caught.
         Some(Box::pin(async move {
             let typed = PhantomData;
             listener(NotificationContext {
@@ -141,13 +141,14 @@ impl Extensions {
         self.methods.get(name)
     }
 
-    /// All that the machine must let through.
+    /// Returns all names that the state machine must let through.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Box<str>> {
         self.methods.keys().chain(self.listeners.keys())
     }
 }
 
-/// What a method returns, as a result; nothing at all is an empty one.
+/// Converts the return value of a method into a result; `null` becomes an empty
+/// object.
 fn into_empty_result<R: Serialize>(value: &R) -> Result<EmptyResult> {
     let json = serde_json::to_vec(value)?;
     if json == b"null" {

@@ -1,4 +1,4 @@
-//! Lists, page by page, made once for all who are told the same.
+//! Paginated lists, encoded once for all clients that see the same.
 
 use std::sync::Arc;
 
@@ -13,67 +13,67 @@ use crate::{
     server::capability::CapabilitySet,
 };
 
-/// Something that stands in a list.
+/// An item of a list.
 pub(crate) trait ListItem: Clone {
-    /// The page of a list.
+    /// A page of the list.
     type Page: ResultObject;
 
-    /// What it is, for people.
+    /// The name of the kind, for messages.
     const KIND: &'static str;
-    /// What clients are told when the list changes.
+    /// The notification sent when the list changes.
     const LIST_KIND: ListKind;
-    /// What a server with such a list declares, as a path.
+    /// The capability of a server with such a list, as a path.
     const CAPABILITY: &'static str;
-    /// How the list is asked for.
+    /// The method that requests the list.
     const METHOD: &'static str;
 
-    /// The name by which it is asked for.
+    /// Returns the name that identifies the item.
     fn name(&self) -> &str;
 
-    /// Why it cannot be served.
+    /// Returns why the item cannot be served.
     fn problem(&self) -> Option<&str>;
 
-    /// Whether it proposes values while they are typed.
+    /// Returns whether the item has completions.
     fn completes(&self) -> bool {
         false
     }
 
-    /// What a client must be able to do to be told of it.
+    /// Returns the capabilities that a client needs to see the item.
     fn needs(&self) -> CapabilitySet {
         CapabilitySet::default()
     }
 
-    /// Whether HTTP requests repeat arguments of it in headers.
+    /// Returns whether HTTP requests repeat arguments of the item in headers.
     #[cfg(feature = "http-server")]
     fn has_headers(&self) -> bool {
         false
     }
 
-    /// A page with these on it.
+    /// Creates a page with these items.
     fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> Self::Page;
 }
 
-/// Something that has a shelf in the catalog of a server.
+/// An item that has a section in the catalog of a server.
 pub(crate) trait CatalogItem: ListItem {
     fn section(catalog: &mut Catalog) -> &mut Arc<Section<Self>>;
 }
 
-/// Who is told the same.
+/// The key of a cached page: clients with the same key see the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageKey {
     revision: Revision,
     capabilities: CapabilitySet,
 }
 
-/// How a list is cut, and how long it may be kept.
+/// The page size and the cache hint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paging<'a> {
     pub(crate) page_size: usize,
     pub(crate) hint: &'a CacheHint,
 }
 
-/// How long a list may be kept. Where who can do more is told more, it is
-/// nobody else's.
+/// Returns the cache hint of a list. If clients with more capabilities see
+/// more, it is private.
 pub(crate) fn with_private_scope_if(is_private: bool, hint: &CacheHint) -> CacheHint {
     let scope = if is_private {
         CacheScope::Private
@@ -87,11 +87,11 @@ pub(crate) fn with_private_scope_if(is_private: bool, hint: &CacheHint) -> Cache
 }
 
 impl<T: ListItem> Section<T> {
-    /// One page of the list, as this client may see it.
+    /// Returns one page of the list, as this client may see it.
     ///
     /// # Errors
     ///
-    /// Where the cursor is none of this list.
+    /// Returns an error if the cursor is not one of this list.
     pub(crate) fn list(
         &self,
         context: &RequestContext,
@@ -118,7 +118,7 @@ impl<T: ListItem> Section<T> {
         pages.get(index).cloned().ok_or_else(errors::unknown_cursor)
     }
 
-    /// Whether this client may see nothing of it.
+    /// Returns whether this client may see none of the items.
     pub(crate) fn is_empty_for(&self, context: &RequestContext) -> bool {
         let declared = CapabilitySet::declared_by(&context.client.capabilities);
         let mut items = self.items().iter();
@@ -162,8 +162,8 @@ impl<T: ListItem> Section<T> {
         Ok(pages)
     }
 
-    /// Where a page begins, in words that only this list understands: all
-    /// nodes that serve the same list, and no list that was changed since.
+    /// Returns the cursor of a page. It is valid on all nodes that serve the
+    /// same list, and for no list that has changed since.
     fn cursor(&self, page: usize) -> String {
         format!("{:016x}-{page}", self.fingerprint)
     }

@@ -1,15 +1,15 @@
-//! Where things are, by their names.
+//! Lookup of items by name.
 
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
 };
 
-/// Places, by name.
+/// Indices, by name.
 pub(crate) type NameIndex = HashMap<Box<str>, usize, BuildHasherDefault<NameHasher>>;
 
-/// FNV-1a, for names that an author gave. A client asks for any it likes, but
-/// cannot put in such as collide, so that there is nothing to defend against.
+/// FNV-1a, for names chosen by the author. A client can ask for any name, but
+/// cannot insert names that collide, so there is nothing to defend against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameHasher(u64);
 

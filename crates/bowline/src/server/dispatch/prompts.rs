@@ -67,31 +67,30 @@ impl CatalogItem for Prompt {
     }
 }
 
-/// Changing which prompts there are.
+/// Changing prompts at run time.
 impl<S: Send + Sync + 'static> Service<S> {
-    /// Offers one more prompt, and tells clients so.
+    /// Adds a prompt and notifies clients.
     ///
     /// # Errors
     ///
-    /// Where there is one of that name, something is wrong with it, or the
-    /// server was built to offer no prompts.
+    /// Returns an error if the name is in use, the prompt is invalid, or the
+    /// server was built without prompts.
     pub fn add_prompt(&self, prompt: Prompt<S>) -> Result<(), BuildError> {
         self.add(prompt.for_state::<()>())
     }
 
-    /// Offers a prompt no longer, and tells clients so. Says whether there was
-    /// one.
+    /// Removes a prompt and notifies clients. Returns whether it existed.
     pub fn remove_prompt(&self, name: &str) -> bool {
         self.remove::<Prompt>(name)
     }
 
-    /// Tells clients that the list of prompts is another, by what only the
-    /// application knows.
+    /// Notifies clients that the list of prompts has changed, for changes that
+    /// only the application knows about.
     pub fn prompts_changed(&self) {
         self.notify_list_changed(ListKind::Prompts);
     }
 
-    /// All prompts, in their order, for tests and manifests.
+    /// Returns all prompts, in order, for tests and manifests.
     #[must_use]
     pub fn prompts(&self) -> Vec<Prompt<S>> {
         let prompts = self.core.catalog().prompts.items().to_vec();
@@ -99,7 +98,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 }
 
-/// What a server with prompts answers.
+/// The methods of a server with prompts.
 pub(crate) static PROMPTS: Feature = Feature {
     methods: &[
         (method::PROMPTS_LIST, |core, request, _| {

@@ -1,4 +1,4 @@
-//! A request on its way through the server, and its answer.
+//! Requests and their replies.
 
 use std::{any::Any, borrow::Cow, sync::Arc};
 
@@ -22,32 +22,32 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A request of a client's that nobody has answered yet.
+/// A request of a client that is not answered yet.
 pub(crate) struct Request {
     pub(crate) id: RequestId,
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: Option<Bytes>,
     pub(crate) context: Box<RequestContext>,
-    /// Whom the transport knows the caller to be.
+    /// The principal that the transport authenticated.
     pub(crate) principal: Option<Arc<str>>,
-    /// What the caller may do.
+    /// The caller's permissions.
     pub(crate) permissions: Permissions,
-    /// How much work it may be to check it, where it came with others. One that
-    /// came alone has all of its own.
+    /// The remaining budget for checking schemas, if the request is part of a
+    /// batch. A single request has a full budget.
     pub(crate) validation_budget: Option<Arc<SharedBudget>>,
     pub(crate) origin: RequestOrigin,
 }
 
-/// Whom the work on a message counts for.
+/// The client that the work on a message is charged to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestOrigin {
     pub(crate) caller: Caller,
-    /// What the transport counts for them, until the work has ended.
+    /// The transport's quota permit, held until the work has ended.
     pub(crate) quota_permit: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl RequestOrigin {
-    /// Somebody whose name may be known, for whom nothing is counted.
+    /// Returns an origin for which nothing is charged.
     pub(crate) fn from_principal(principal: Option<&Arc<str>>) -> Self {
         Self {
             caller: principal.into(),
@@ -56,18 +56,18 @@ impl RequestOrigin {
     }
 }
 
-/// What becomes of a request.
+/// The handler's reply to a request.
 pub(crate) enum HandlerReply {
-    /// It is answered.
+    /// The reply is available.
     Ready(Reply),
-    /// It takes work of the author's.
+    /// The reply needs the author's code to run.
     Pending(BoxFuture<'static, Reply>),
 }
 
-/// A request that was taken in.
+/// A dispatched request.
 pub(crate) struct Dispatched {
     pub(crate) reply: HandlerReply,
-    /// How long the work on it may take, where that is watched.
+    /// The estimate of how long the work takes, if it is measured.
     pub(crate) latency: Option<Arc<LatencyEstimate>>,
 }
 
@@ -78,17 +78,17 @@ impl From<HandlerReply> for Dispatched {
     }
 }
 
-/// Makes a voice for those who work on a request. Many never say anything, and
-/// do without.
+/// Opens the channel back to the client for a handler. Many handlers never use
+/// one.
 pub(crate) type OpenChannel<'a> = &'a mut dyn FnMut(&Request) -> ClientChannel;
 
-/// What drivers need of a server, whatever its state is.
+/// The interface of a server for drivers, independent of its state type.
 pub(crate) trait RequestHandler: Send + Sync {
-    /// Takes a request in. Does no work of the author's by itself.
+    /// Dispatches a request. Does not run any of the author's code itself.
     fn dispatch(self: Arc<Self>, request: Request, open_channel: OpenChannel<'_>) -> Dispatched;
 
-    /// As [`take`](Self::take), for drivers that do the work at once however
-    /// long it takes.
+    /// Dispatches a request for drivers that run the work immediately, however
+    /// long it takes; see [`dispatch`](Self::dispatch).
     #[cfg(feature = "http-server")]
     fn dispatch_untimed(
         self: Arc<Self>,
@@ -98,39 +98,41 @@ pub(crate) trait RequestHandler: Send + Sync {
         self.dispatch(request, open_channel).reply
     }
 
-    /// Takes a notification in. Gives the author's work on it, if there is any.
+    /// Dispatches a notification. Returns the author's work on it, if there is
+    /// any.
     fn notify(&self, notification: IncomingNotification) -> Option<BoxFuture<'static, ()>>;
 
-    /// The resources that a connection watches are others than before.
+    /// Reports that a connection has subscribed to resources or unsubscribed
+    /// from them.
     fn subscriptions_changed(&self, changes: Vec<SubscriptionChange>);
 
-    /// What the server is.
+    /// Returns the protocol configuration of the server.
     #[cfg(feature = "http-server")]
     fn config(&self) -> &Arc<crate::proto::server::Config>;
 
-    /// How connections are treated.
+    /// Returns the settings of connections.
     #[cfg(feature = "http-server")]
     fn serve_options(&self) -> &crate::server::service::ServeOptions;
 
-    /// Those that are open.
+    /// Returns the open connections.
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &crate::server::serve::Connections;
 
-    /// What goes on although its caller left.
+    /// Returns the tasks that continue after their caller has left.
     #[cfg(feature = "http-server")]
     fn background(&self) -> &crate::server::background::BackgroundTasks;
 
-    /// Whether there is a tool with arguments that HTTP requests repeat in
+    /// Returns whether a tool has arguments that HTTP requests repeat in
     /// headers.
     #[cfg(feature = "http-server")]
     fn has_param_headers(&self) -> bool;
 
-    /// The arguments of a tool that HTTP requests repeat in headers.
+    /// Returns the arguments of a tool that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]
     fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders>;
 
-    /// What a request of this method takes that names this, for those who are
-    /// not allowed to.
+    /// Returns the scopes that a request of this method for this item needs, if
+    /// the caller lacks any.
     #[cfg(all(feature = "auth", feature = "http-server"))]
     fn insufficient_scopes(
         &self,
@@ -140,7 +142,7 @@ pub(crate) trait RequestHandler: Send + Sync {
     ) -> Option<Vec<Box<str>>>;
 }
 
-/// Work whose errors are answers, too.
+/// Returns a pending reply whose errors become error responses.
 pub(crate) fn pending(
     work: impl Future<Output = Result<Reply, ErrorObject>> + Send + 'static,
 ) -> Dispatched {
@@ -148,38 +150,38 @@ pub(crate) fn pending(
     HandlerReply::Pending(Box::pin(work)).into()
 }
 
-/// A notification of a client's.
+/// A notification from a client.
 pub(crate) struct IncomingNotification {
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: Option<Bytes>,
-    /// Whom the transport knows the client to be.
+    /// The principal that the transport authenticated.
     pub(crate) principal: Option<Arc<str>>,
-    /// Held until the author has heard of it.
+    /// Held until the author's code has run.
     pub(crate) _origin: RequestOrigin,
 }
 
-/// A resource that a connection watches from here on, or no longer.
+/// A resource that a connection has subscribed to, or unsubscribed from.
 pub(crate) struct SubscriptionChange {
     pub(crate) uri: Box<str>,
     pub(crate) is_subscribed: bool,
 }
 
-/// Work of an author's, whatever its types are.
+/// A handler with its types erased.
 pub(crate) type ErasedHandler<I, O> =
     Arc<dyn Fn(I, ServerContext) -> BoxFuture<'static, HandlerResult<O>> + Send + Sync>;
 
 impl Request {
-    /// Reads the params.
+    /// Parses the params.
     ///
     /// # Errors
     ///
-    /// Where they do not fit.
+    /// Returns an error if they do not match.
     pub(crate) fn parse_params<T: DeserializeOwned>(&self) -> Result<T, ErrorObject> {
         decode_params(self.params.as_deref())
             .map_err(|decode_error| errors::invalid_params(&decode_error))
     }
 
-    /// Encodes the whole answer.
+    /// Encodes the result as a reply.
     pub(crate) fn encode_reply<R: ResultObject>(&self, result: R) -> Reply {
         encode_reply(&self.context, &self.id, result)
     }
@@ -196,9 +198,9 @@ pub(crate) fn encode_reply<R: ResultObject>(
     }
 }
 
-/// The answer where the author's code panicked.
+/// Returns the reply for a handler that panicked.
 pub(crate) fn panic_reply() -> Reply {
     Reply::Error(errors::internal_error(
-        "The server failed at this: its handler panicked",
+        "Internal error: the handler panicked",
     ))
 }

@@ -1,4 +1,4 @@
-//! Listing and reading resources, whatever they come from.
+//! Listing and reading resources, of all kinds.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Where the list of resources goes on in the first source.
+/// The cursor at which the list of resources continues in the first source.
 const FIRST_SOURCE_CURSOR: &str = "@0";
 
 impl ListItem for Resource {
@@ -112,55 +112,53 @@ impl CatalogItem for ResourceTemplate {
     }
 }
 
-/// Changing which resources there are.
+/// Changing resources at run time.
 impl<S: Send + Sync + 'static> Service<S> {
-    /// Offers one more resource, and tells clients so.
+    /// Adds a resource and notifies clients.
     ///
     /// # Errors
     ///
-    /// Where there is one at that URI, something is wrong with it, or the
-    /// server was built to offer no resources.
+    /// Returns an error if the URI is in use, the resource is invalid, or the
+    /// server was built without resources.
     pub fn add_resource(&self, resource: Resource<S>) -> Result<(), BuildError> {
         self.add(resource.for_state::<()>())
     }
 
-    /// Offers a resource no longer, and tells clients so. Says whether there
-    /// was one.
+    /// Removes a resource and notifies clients. Returns whether it existed.
     pub fn remove_resource(&self, uri: &str) -> bool {
         self.remove::<Resource>(uri)
     }
 
-    /// Offers one more template, after all others, and tells clients so.
+    /// Adds a template, after all others, and notifies clients.
     ///
     /// # Errors
     ///
-    /// Where there is one with that pattern, something is wrong with it, or
-    /// the server was built to offer no resources.
+    /// Returns an error if the pattern is in use, the template is invalid, or
+    /// the server was built without resources.
     pub fn add_template(&self, template: ResourceTemplate<S>) -> Result<(), BuildError> {
         self.add(template.for_state::<()>())
     }
 
-    /// Offers a template no longer, and tells clients so. Says whether there
-    /// was one.
+    /// Removes a template and notifies clients. Returns whether it existed.
     pub fn remove_template(&self, uri_template: &str) -> bool {
         self.remove::<ResourceTemplate>(uri_template)
     }
 
-    /// Tells clients that the list of resources is another: that a
-    /// [source](crate::server::ResourceSource) has others, say.
+    /// Notifies clients that the list of resources has changed, for example
+    /// that of a [source](crate::server::ResourceSource).
     pub fn resources_changed(&self) {
         self.notify_list_changed(ListKind::Resources);
     }
 
-    /// All resources that have a URI of their own, in their order, for tests
-    /// and manifests.
+    /// Returns all resources with a fixed URI, in order, for tests and
+    /// manifests.
     #[must_use]
     pub fn resources(&self) -> Vec<Resource<S>> {
         let resources = self.core.catalog().resources.items().to_vec();
         resources.into_iter().map(Resource::for_state).collect()
     }
 
-    /// All templates, in their order, for tests and manifests.
+    /// Returns all templates, in order, for tests and manifests.
     #[must_use]
     pub fn templates(&self) -> Vec<ResourceTemplate<S>> {
         let templates = self.core.catalog().templates.items().to_vec();
@@ -169,7 +167,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 }
 
-/// What a server with resources answers.
+/// The methods of a server with resources.
 pub(crate) static RESOURCES: Feature = Feature {
     methods: &[
         (method::RESOURCES_LIST, Core::list_resources),
@@ -231,15 +229,15 @@ impl Core {
         reply.into()
     }
 
-    /// How long the list may be kept: all pages of it in the same way.
+    /// Returns the cache hint of the list, which is the same for all pages.
     fn resources_cache_hint(&self, section: &Section<Resource>) -> CacheHint {
         let sources = self.sources.iter();
         let needs = sources.fold(section.needs, |all, source| all.union(source.needs));
         with_private_scope_if(!needs.is_empty(), &self.cache_hints.resources)
     }
 
-    /// A page of a source's list: `1` is the first of the second source, and
-    /// `1.abc` the one that its cursor `abc` leads to.
+    /// Returns a page of a source's list: `1` is the first of the second
+    /// source, and `1.abc` the one at its cursor `abc`.
     async fn list_source(
         self: Arc<Self>,
         request: Request,
@@ -298,7 +296,7 @@ impl Core {
         let catalog = self.catalog();
         check_scopes(catalog.resource_scopes(&params.uri), &request.permissions)?;
         let found = self.resolve(&catalog, &params.uri, &request.context)?;
-        // What depends on answers is kept by nobody.
+        // A result that depends on answers is not cached.
         let hint = match &params.request_state {
             None => Some(
                 found
@@ -334,8 +332,8 @@ impl Core {
         Ok(HandlerReply::Pending(Box::pin(work)))
     }
 
-    /// What is at a URI: a resource of its own, what the first template that
-    /// fits stands for, or what the sources have there.
+    /// Finds what is at a URI: a resource with that URI, the first template
+    /// that matches, or the sources.
     fn resolve<'a>(
         &self,
         catalog: &'a Catalog,
@@ -383,14 +381,14 @@ impl Core {
     }
 }
 
-/// What is found at a URI.
+/// What was found at a URI.
 struct ResolvedResource<'a> {
     limits: crate::server::CallLimits,
     cache_hint: Option<&'a CacheHint>,
     read: ReadFn,
 }
 
-/// Reads it.
+/// Reads the resource.
 type ReadFn = Box<
     dyn FnOnce(ServerContext) -> BoxFuture<'static, crate::server::Result<ReadResourceResult>>
         + Send,

@@ -1,8 +1,8 @@
-//! Which methods a server answers, and what answers them.
+//! Routing of methods to their handlers.
 //!
-//! Nothing here names a method. The builder puts in the parts that a server
-//! offers, so that a program has in it what answers for those, and no more:
-//! a server of tools is not linked with what reads resources.
+//! Nothing here names a method. The builder adds the features that a server
+//! offers, so a program only links the handlers of those: a server with tools
+//! does not link the code that reads resources.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use crate::server::{
     service::Core,
 };
 
-/// Takes in a request.
+/// Handles a request of one method.
 pub(crate) type MethodHandler = fn(Arc<Core>, Request, OpenChannel<'_>) -> Dispatched;
 
-/// What a server needs to offer things of one kind.
+/// The code a server needs to offer items of one kind.
 pub(crate) struct Feature {
-    /// The methods that are about them.
+    /// The methods of the feature.
     pub(crate) methods: &'static [(&'static str, MethodHandler)],
-    /// Puts them on their shelves.
+    /// Adds the registered items to the catalog.
     pub(crate) register: fn(&mut Registrations, &mut Catalog) -> Result<(), BuildError>,
 }
 
-/// The parts of a server.
+/// The features of a server.
 #[derive(Default)]
 pub(crate) struct Router {
     features: Vec<&'static Feature>,
-    /// What all of them answer.
+    /// The methods of all features.
     methods: Vec<(&'static str, MethodHandler)>,
-    /// What answers methods that are not in the protocol.
+    /// The handler of methods that are not in the protocol.
     pub(crate) fallback: Option<MethodHandler>,
-    /// What tells the application what clients watch.
+    /// Reports changed subscriptions to the application.
     pub(crate) on_subscriptions_changed: Option<fn(&Core, Vec<SubscriptionChange>)>,
 }
 
 impl Router {
-    /// Puts a part in, unless it is there.
+    /// Adds a feature, unless it is already there.
     pub(crate) fn add(&mut self, feature: &'static Feature) {
         if !self
             .features
@@ -55,12 +55,12 @@ impl Router {
         self.features.iter().copied()
     }
 
-    /// What answers a method.
+    /// Returns the handler of a method.
     pub(crate) fn handler(&self, method: &str) -> Option<MethodHandler> {
         self.standard_handler(method).or(self.fallback)
     }
 
-    /// Whether there is a part with this method of the protocol.
+    /// Returns whether a feature has this method of the protocol.
     pub(crate) fn has_method(&self, method: &str) -> bool {
         self.standard_handler(method).is_some()
     }

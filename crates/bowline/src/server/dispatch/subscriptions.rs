@@ -1,7 +1,7 @@
-//! Who watches which resources, and telling them.
+//! Resource subscriptions and their notifications.
 //!
-//! The machines keep the sets; here they are granted, added up over all
-//! connections, and told to the application.
+//! The state machines keep the sets; this module grants subscriptions, adds
+//! them up over all connections, and reports them to the application.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -25,33 +25,33 @@ use crate::{
     },
 };
 
-/// Hears of what is watched.
+/// Called with the subscribed URIs.
 pub(crate) type SubscriptionsCallback = Arc<dyn Fn(&BTreeSet<String>) + Send + Sync>;
 
-/// What the application was last told of what is watched.
+/// The listener for subscribed URIs, and its state.
 #[derive(Default)]
 pub(crate) struct SubscriptionListener {
     pub(crate) listener: Option<SubscriptionsCallback>,
     counts: Mutex<SubscriptionCounts>,
 }
 
-/// What is watched, and how often. Kept as it changes: to look through all
-/// connections for each change would let one client keep all others waiting.
+/// The subscribed URIs and their counts. Updated incrementally: searching all
+/// connections on each change would let one client keep all others waiting.
 #[derive(Default)]
 struct SubscriptionCounts {
-    /// Held by the application, too, while it is told.
+    /// Shared with the application while it is notified.
     uris: Arc<BTreeSet<String>>,
-    /// Whether it has yet to be told of the last change.
+    /// Whether the application has yet to be notified of the last change.
     has_changed: bool,
-    /// Whether somebody is telling it.
+    /// Whether the application is being notified.
     is_notifying: bool,
-    /// Less than nothing where an end was heard of before its beginning.
+    /// Negative if the end of a subscription was counted before its start.
     counts: HashMap<Box<str>, isize>,
 }
 
 impl SubscriptionCounts {
-    /// Counts a change. It is news if something is watched that was not, or no
-    /// longer.
+    /// Counts a change. The application is notified if a URI is newly
+    /// subscribed to, or no longer.
     fn apply(&mut self, change: SubscriptionChange) {
         let SubscriptionChange { uri, is_subscribed } = change;
         let count = self.counts.entry(uri.clone()).or_default();
@@ -82,7 +82,7 @@ impl SubscriptionListener {
         }
     }
 
-    /// Tells the application, if there is news.
+    /// Notifies the application, if there are changes.
     fn notify(&self, changes: Vec<SubscriptionChange>) {
         let Some(listener) = &self.listener else {
             return;
@@ -91,9 +91,9 @@ impl SubscriptionListener {
         for change in changes {
             counts.apply(change);
         }
-        // One at a time, so that it hears of changes in their order. What
-        // changes while it is told, whoever tells it tells it next: it may be
-        // what it does itself that changes something.
+        // One at a time, so the application receives changes in order. Changes
+        // made during a notification, perhaps by the listener itself, are
+        // reported next by the same caller.
         if counts.is_notifying {
             return;
         }
@@ -101,7 +101,7 @@ impl SubscriptionListener {
         while std::mem::take(&mut counts.has_changed) {
             let uris = Arc::clone(&counts.uris);
             drop(counts);
-            // It is the host's code, called amid ours: a panic must not get out.
+            // This is application code, called inline: a panic must not escape.
             let _ = catch_unwind(AssertUnwindSafe(|| listener(&uris)));
             drop(uris);
             counts = self.lock_counts();
@@ -114,13 +114,13 @@ impl SubscriptionListener {
     }
 }
 
-/// Telling who watches.
+/// Notifying subscribers.
 impl<S: Send + Sync + 'static> Service<S> {
-    /// Tells all clients that watch a resource that it changed. Says whether
-    /// there are any.
+    /// Notifies all clients that are subscribed to a resource that it changed.
+    /// Returns whether there are any.
     ///
-    /// Watching is by the exact URI: where a change below a watched resource
-    /// is a change of it, say so for both.
+    /// Subscriptions are by exact URI: if a change below a subscribed resource
+    /// is a change of it too, report both.
     pub fn resource_updated(&self, uri: &str) -> bool {
         let mut notified = false;
         self.core.connections.for_each(|connection| {
@@ -129,7 +129,7 @@ impl<S: Send + Sync + 'static> Service<S> {
         notified
     }
 
-    /// The resources that somebody watches.
+    /// Returns the resources that clients are subscribed to.
     #[must_use]
     pub fn subscribed_resources(&self) -> BTreeSet<String> {
         self.core.subscribed_resources()
@@ -137,7 +137,7 @@ impl<S: Send + Sync + 'static> Service<S> {
 }
 
 impl Core {
-    /// Tells the application what is watched, if that changed.
+    /// Notifies the application of changed subscriptions.
     pub(crate) fn notify_subscriptions_changed(&self, changes: Vec<SubscriptionChange>) {
         self.subscription_listener.notify(changes);
     }
@@ -158,8 +158,8 @@ impl Core {
         pending(async move { self.try_subscribe(&request) })
     }
 
-    /// Grants a subscription to what there is: a resource, what fits a
-    /// template, and whatever a source lets be watched, there or not.
+    /// Grants a subscription to what exists: a resource, a URI that matches a
+    /// template, and any URI that a source allows, whether it exists or not.
     fn try_subscribe(&self, request: &Request) -> Result<Reply, ErrorObject> {
         let params: SubscribeParams = request.parse_params()?;
         let uri = &params.uri;
@@ -214,7 +214,7 @@ mod tests {
         subscriptions.notify(vec![change("a:1", false)]);
         subscriptions.notify(vec![change("a:1", false)]);
         assert_eq!(*reported.lock().expect("no panic"), [2, 1]);
-        // In whatever order it is heard of.
+        // The order of the changes does not matter.
         subscriptions.notify(vec![change("a:3", false)]);
         subscriptions.notify(vec![change("a:3", true)]);
         subscriptions.notify(vec![change("a:2", false)]);
@@ -233,13 +233,13 @@ mod tests {
             if uris.len() == 1 {
                 let subscriptions = theirs.get().expect("it is there");
                 subscriptions.notify(vec![change("a:2", true)]);
-                // It is told of that when it is done with this.
+                // The listener is notified of that once it returns.
                 sender.send(0).expect("somebody listens");
             }
         };
         let set = subscriptions.set(SubscriptionListener::new(Some(Arc::new(listener))));
         assert!(set.is_ok());
-        // On a thread of its own, so that it fails if a lock is taken twice.
+        // On its own thread, so that the test fails if a lock is taken twice.
         std::thread::spawn(move || {
             let subscriptions = subscriptions.get().expect("it is there");
             subscriptions.notify(vec![change("a:1", true)]);

@@ -75,37 +75,37 @@ impl CatalogItem for Tool {
     }
 }
 
-/// How long something may be kept, as pages and resources say it.
+/// Returns the cache fields of pages and resources.
 pub(crate) fn cache_fields(hint: &CacheHint) -> (Option<i64>, Option<CacheScope>) {
     let ttl = i64::try_from(hint.ttl.as_millis()).unwrap_or(i64::MAX);
     (Some(ttl), Some(hint.scope.clone()))
 }
 
-/// Changing which tools there are.
+/// Changing tools at run time.
 impl<S: Send + Sync + 'static> Service<S> {
-    /// Offers one more tool, and tells clients so.
+    /// Adds a tool and notifies clients.
     ///
     /// # Errors
     ///
-    /// Where there is one of that name, something is wrong with it, or the
-    /// server was built to offer no tools.
+    /// Returns an error if the name is in use, the tool is invalid, or the
+    /// server was built without tools.
     pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
         self.add(tool.for_state::<()>())
     }
 
-    /// Offers a tool no longer, and tells clients so. Says whether there was
-    /// one. Calls under way go on.
+    /// Removes a tool and notifies clients. Returns whether it existed. Calls
+    /// in progress continue.
     pub fn remove_tool(&self, name: &str) -> bool {
         self.remove::<Tool>(name)
     }
 
-    /// Tells clients that the list of tools is another, by what only the
-    /// application knows.
+    /// Notifies clients that the list of tools has changed, for changes that
+    /// only the application knows about.
     pub fn tools_changed(&self) {
         self.notify_list_changed(ListKind::Tools);
     }
 
-    /// All tools, in their order, for tests and manifests.
+    /// Returns all tools, in order, for tests and manifests.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool<S>> {
         let tools = self.core.catalog().tools.items().to_vec();
@@ -113,7 +113,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 }
 
-/// What a call says, without being copied.
+/// The params of a call, borrowed from the request.
 #[derive(Deserialize)]
 struct CallParams<'a> {
     #[serde(borrow)]
@@ -145,17 +145,17 @@ fn raw_arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'
     Ok(raw.map(RawValue::get))
 }
 
-/// A call whose tool is found, and whose arguments fit.
+/// A call whose tool exists and whose arguments are valid.
 struct PreparedCall {
     tool: Tool,
     arguments: ToolArguments,
-    /// The params, and where in them the arguments stand.
+    /// The params, and the range of the arguments in them.
     params: Bytes,
     arguments_range: Option<Range<usize>>,
     resume: ResumeInput,
 }
 
-/// The same, with what else is known of it.
+/// A prepared call and its request.
 pub(crate) struct ToolCall {
     request: Request,
     prepared: PreparedCall,
@@ -168,15 +168,16 @@ pub(crate) struct DirectCall {
 }
 
 impl ToolCall {
-    /// For a tool that asks nothing, and so puts nothing off.
+    /// Converts the call into one of a tool that asks nothing, and so is never
+    /// suspended.
     ///
     /// # Errors
     ///
-    /// Where the call goes on with something that was put off.
+    /// Returns an error if the call resumes a suspended one.
     pub(crate) fn into_direct(self) -> Result<DirectCall, ErrorObject> {
         let Self { request, prepared } = self;
         if prepared.resume.state.is_some() && request.context.era() == Era::Stateless {
-            return Err(invalid_state("this tool puts nothing off"));
+            return Err(invalid_state("this tool is never suspended"));
         }
         Ok(DirectCall {
             arguments: prepared.arguments,
@@ -189,7 +190,7 @@ impl ToolCall {
     }
 }
 
-/// What a server with tools answers.
+/// The methods of a server with tools.
 pub(crate) static TOOLS: Feature = Feature {
     methods: &[
         (method::TOOLS_CALL, Core::call_tool),
@@ -225,7 +226,7 @@ impl Core {
         }
     }
 
-    /// Finds the tool, and looks whether the call may be made.
+    /// Finds the tool and checks whether the call is allowed.
     fn prepare(&self, request: &mut Request) -> Result<Result<PreparedCall, Error>, ErrorObject> {
         let raw_params = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
         let CallParams {
@@ -265,7 +266,7 @@ impl Core {
         }))
     }
 
-    /// Takes in a call of a tool that may ask.
+    /// Starts a call of a tool that may ask.
     pub(crate) fn start_conversation(
         self: Arc<Self>,
         handler: Arc<dyn ConversationHandler>,
@@ -312,7 +313,7 @@ impl RoundHandler<CallToolResult> for ConversationCall {
         let context = ServerContext::new(invocation, Arc::clone(&self.state));
         match self.arguments.take() {
             Some(arguments) => self.handler.run(arguments, context),
-            None => Box::pin(async { Err(Error::internal("the tool was called already")) }),
+            None => Box::pin(async { Err(Error::internal("the tool was already called")) }),
         }
     }
 
@@ -322,7 +323,7 @@ impl RoundHandler<CallToolResult> for ConversationCall {
     }
 }
 
-/// What a tool's end becomes, and when it comes at the latest.
+/// Converts the outcome of a tool into a reply, and has its time limit.
 pub(crate) struct ToolResponder {
     id: RequestId,
     context: Box<RequestContext>,
@@ -338,7 +339,7 @@ impl ToolResponder {
     }
 }
 
-/// The caller must be allowed to, where callers are asked.
+/// Checks that the caller has the scopes, if callers have tokens.
 pub(crate) fn check_scopes(
     scopes: &[Box<str>],
     permissions: &Permissions,
@@ -349,7 +350,7 @@ pub(crate) fn check_scopes(
     Err(auth::scope::insufficient_scope_error(scopes))
 }
 
-/// The client must be able to do what is needed, and say so in this request.
+/// Checks that the client has declared the capabilities, in this request.
 pub(crate) fn check_capabilities(
     needs: CapabilitySet,
     context: &RequestContext,
@@ -365,8 +366,8 @@ pub(crate) fn check_capabilities(
     Err(errors::missing_capability(context.rules, required))
 }
 
-/// Arguments that do not fit: something that the model can mend, where the
-/// revision lets it know.
+/// Returns the reply for invalid arguments: a tool result that lets the model
+/// correct them, if the revision allows it.
 fn invalid_input(request: &Request, error: &Error) -> Result<Reply, ErrorObject> {
     if request.context.rules.invalid_tool_input_is_result {
         return Ok(request.encode_reply(CallToolResult::failure(error.to_string())));
@@ -374,7 +375,7 @@ fn invalid_input(request: &Request, error: &Error) -> Result<Reply, ErrorObject>
     Err(ErrorObject::new(code::INVALID_PARAMS, error.to_string()))
 }
 
-/// What the client is told of how a tool ended.
+/// Converts the outcome of a tool into the result for the client.
 fn into_tool_result(
     ended: crate::server::Result<CallToolResult>,
     context: &RequestContext,
@@ -392,8 +393,8 @@ fn into_tool_result(
     }
 }
 
-/// What the client is told of how something ended that is no tool: models do
-/// not see these, so that an error is an error response.
+/// Converts the outcome of a handler that is not a tool. Models do not see
+/// these, so an error is an error response.
 pub(crate) fn into_result<R>(
     ended: crate::server::Result<R>,
     context: &RequestContext,
@@ -406,8 +407,8 @@ pub(crate) fn into_result<R>(
     })
 }
 
-/// The error response that an error asks to become; what is none of that kind
-/// becomes an internal error with the same words.
+/// Returns the error response for an error. An error of another kind becomes an
+/// internal error with the same message.
 pub(crate) fn protocol_error(error: &Error) -> ErrorObject {
     match (error.kind(), error.object()) {
         (ErrorKind::Protocol, Some(object)) => object.clone(),

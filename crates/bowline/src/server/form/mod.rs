@@ -32,8 +32,8 @@
 //! assert_eq!(fault.to_string(), "bags: 10 is greater than 9");
 //! ```
 //!
-//! [`Form`] builds forms that are known only at run time. The derive does no
-//! more than to call it.
+//! [`FormBuilder`] builds forms that are only known at run time. The derive
+//! macro generates calls to it.
 
 mod answer;
 mod builder;
@@ -53,27 +53,27 @@ pub use field_builder::{AnyOf, FieldBuilder, OneOf};
 /// Makes a form of a struct with named fields, and a choice of an enum with
 /// unit variants.
 ///
-/// On a struct this implements [`trait@Elicit`]. A `///` comment on a field
-/// tells the user what belongs there. A field that is an `Option` may be left
-/// out. In `#[elicit(…)]` a field may have:
+/// On a struct this implements [`trait@Elicit`]. A `///` comment on a field is
+/// its description. A field that is an `Option` may be omitted. In
+/// `#[elicit(…)]` a field may have:
 ///
 /// | attribute | for | meaning |
 /// |---|---|---|
-/// | `title = "…"` | all | the name for people |
+/// | `title = "…"` | all | the display name |
 /// | `rename = "…"` | all | the name on the wire |
-/// | `default = …` | all | what to begin with; a field that is no `Option` has this value where it is left out |
-/// | `min = …`, `max = …` | numbers | bounds, which are part of the range |
-/// | `min_length = …`, `max_length = …` | texts | bounds in characters |
-/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time` |
+/// | `default = …` | all | the initial value; a field that is not an `Option` has this value if it is omitted |
+/// | `min = …`, `max = …` | numbers | inclusive bounds |
+/// | `min_length = …`, `max_length = …` | strings | bounds in characters |
+/// | `format = "…"` | strings | `email`, `uri`, `date` or `date-time` |
 /// | `min_items = …`, `max_items = …` | lists of choices | how many may be chosen |
 ///
-/// On an enum this implements [`Choice`] and [`Field`]. The names of the variants are the
-/// values. `title = "…"` or a `///` comment on a variant is its name for people,
-/// `rename = "…"` its value.
+/// On an enum this implements [`Choice`] and [`Field`]. The names of the
+/// variants are the values. `title = "…"` or a `///` comment on a variant is
+/// its display name, `rename = "…"` its value.
 ///
 /// The type itself may have `rename_all = "…"` (`lowercase`, `UPPERCASE`,
 /// `camelCase`, `PascalCase`, `snake_case`, `SCREAMING_SNAKE_CASE` or
-/// `kebab-case`), `crate = "…"` where this crate has another path than
+/// `kebab-case`), `crate = "…"` with the path of this crate if it is not
 /// `::bowline`, and a struct `key = "…"` ([`Elicit::KEY`](trait@Elicit)).
 #[cfg(feature = "macros")]
 pub use bowline_macros::Elicit;

@@ -1,10 +1,10 @@
-//! Schemas that have a name of their own within their document.
+//! Schemas with an `$anchor`.
 
 use serde_json::Value;
 
-/// What is under these is data, and no schema, whatever it looks like.
+/// Keywords whose values are data, not schemas.
 const DATA_KEYWORDS: [&str; 4] = ["const", "default", "enum", "examples"];
-/// Under these, members are named by the author, and each is a schema.
+/// Keywords whose members have names chosen by the author, and are schemas.
 const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
     "$defs",
     "definitions",
@@ -13,7 +13,7 @@ const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
     "properties",
 ];
 
-/// The JSON Pointer of the schema that has this name.
+/// Returns the JSON Pointer of the schema with this anchor.
 pub(super) fn find(document: &Value, name: &str) -> Option<String> {
     find_in(document, name, "")
 }
@@ -43,7 +43,7 @@ fn find_in(schema: &Value, name: &str, pointer: &str) -> Option<String> {
     })
 }
 
-/// A member's name as a step of a JSON Pointer.
+/// Escapes a member's name as a token of a JSON Pointer.
 pub(super) fn escape_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

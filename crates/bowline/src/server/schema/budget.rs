@@ -1,9 +1,9 @@
-//! How much work one look at a value may be.
+//! The budget of work for checking a value.
 //!
-//! A check runs where the request was read and cannot be interrupted, so that
-//! whatever a caller sends must be done with soon. Most checks are linear in
-//! the size of the value. Schemas that hold the same value against many others
-//! multiply that, some of them exponentially; the budget ends these, too.
+//! A check runs where the request was read and cannot be interrupted, so it
+//! must end soon whatever a caller sends. Most checks are linear in the size of
+//! the value. Schemas that apply many schemas to the same value multiply that,
+//! some of them exponentially; the budget ends these too.
 
 use std::{
     cell::Cell,
@@ -12,22 +12,23 @@ use std::{
 
 use serde_json::Value;
 
-/// How many steps one look at a value may take. A step is one demand on one
+/// The maximum number of steps of one check. A step is one keyword on one
 /// value, or a few bytes that are compared: some nanoseconds each. Two million
-/// numbers with bounds, the most that the default limit on bodies lets in,
-/// are eight million steps.
+/// numbers with bounds, the most that the default limit on bodies lets in, are
+/// eight million steps.
 pub(super) const MAX_STEPS: u64 = 16_000_000;
 
-/// So many bytes of a text count as one step where they are only compared.
+/// The number of bytes of a string that count as one step if they are only
+/// compared.
 const BYTES_PER_STEP: usize = 32;
 
-/// How many steps may be taken for all that came in one frame: one look to see
-/// whether it fits, and another to say why not.
+/// The maximum number of steps for all requests of one frame: one check for
+/// whether it is valid, and another to report why not.
 const MAX_STEPS_PER_FRAME: u64 = 2 * MAX_STEPS;
 
-/// What is left for the requests that came in one frame. Where there are many,
-/// each may have what those before it left: a batch must not be more work than
-/// the largest request that comes alone.
+/// The remaining steps for the requests of one frame. If there are many, each
+/// has what those before it left: a batch must not be more work than the
+/// largest single request.
 #[derive(Debug)]
 pub(crate) struct SharedBudget(AtomicU64);
 
@@ -38,19 +39,19 @@ impl Default for SharedBudget {
 }
 
 impl SharedBudget {
-    /// Looks at a value with what is left, and no more than one look may take.
+    /// Runs a check with the remaining steps, up to the maximum of one check.
     pub(super) fn with_budget<T>(&self, check: impl FnOnce(&CheckBudget) -> T) -> T {
         let left = self.0.load(Ordering::Relaxed);
         let budget = CheckBudget::new(left.min(MAX_STEPS));
         let result = check(&budget);
         let used = left.min(MAX_STEPS) - budget.remaining();
-        // The requests of a frame are looked at one after the other.
+        // The requests of a frame are checked one after the other.
         self.0.store(left - used, Ordering::Relaxed);
         result
     }
 }
 
-/// What is left of the steps.
+/// The remaining steps of one check.
 #[derive(Debug)]
 pub(super) struct CheckBudget {
     remaining: Cell<u64>,
@@ -65,8 +66,8 @@ impl CheckBudget {
         }
     }
 
-    /// Takes steps. There are none left from the first time on that there were
-    /// too few.
+    /// Spends steps and returns whether there were enough. Once there are too
+    /// few, none are left.
     pub(super) fn spend(&self, steps: u64) -> bool {
         match self.remaining.get().checked_sub(steps) {
             Some(left) => self.remaining.set(left),
@@ -78,18 +79,18 @@ impl CheckBudget {
         !self.exhausted.get()
     }
 
-    /// Whether there were too few.
+    /// Returns whether there were too few steps.
     pub(super) fn is_exhausted(&self) -> bool {
         self.exhausted.get()
     }
 
-    /// How many steps are left.
+    /// Returns the number of steps left.
     pub(super) fn remaining(&self) -> u64 {
         self.remaining.get()
     }
 }
 
-/// How many steps it takes to look at all of a value.
+/// Returns the number of steps to read all of a value.
 pub(super) fn value_cost(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
@@ -97,7 +98,7 @@ pub(super) fn value_cost(value: &Value) -> u64 {
         Value::Array(items) => 1 + items.iter().map(value_cost).sum::<u64>(),
         Value::Object(members) => {
             let names = members.keys().map(|name| string_cost(name)).sum::<u64>();
-            // Objects that may be the same are sorted by their names, each of
+            // Objects that may be equal are sorted by their names, each of
             // which is compared with some others.
             let comparisons = u64::from(usize::BITS - members.len().leading_zeros());
             1 + names * (1 + comparisons) + members.values().map(value_cost).sum::<u64>()
@@ -105,7 +106,7 @@ pub(super) fn value_cost(value: &Value) -> u64 {
     }
 }
 
-/// How many steps it takes to look at all of a text.
+/// Returns the number of steps to read all of a string.
 pub(super) fn string_cost(text: &str) -> u64 {
     1 + (text.len() / BYTES_PER_STEP) as u64
 }

@@ -1,4 +1,4 @@
-//! Holding a value against a schema.
+//! Checking a value against a compiled schema.
 
 use std::fmt::Write as _;
 
@@ -12,22 +12,23 @@ use super::{
     pattern::Pattern,
 };
 
-/// How many faults are collected. Nobody is told of more.
+/// The maximum number of errors that are collected.
 pub(super) const MAX_ERRORS: usize = 16;
 
-/// How many unexpected members are named.
+/// The maximum number of unexpected members that are listed.
 const MAX_LISTED_NAMES: usize = 8;
 
-/// One look at a value.
+/// One check of a value.
 pub(super) struct Check<'a> {
     pub(super) nodes: &'a [Vec<Keyword>],
     pub(super) budget: &'a CheckBudget,
-    /// Whether all faults are wanted. Otherwise the first one ends it.
+    /// Whether to collect all errors. Otherwise the check ends at the first
+    /// one.
     collects_all: bool,
     pub(super) errors: Vec<ValidationError>,
 }
 
-/// The way to a value within the one that is looked at.
+/// The path to a value within the checked one.
 enum Location<'a> {
     Root,
     Member(&'a Location<'a>, &'a str),
@@ -35,7 +36,7 @@ enum Location<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// To know whether it fits.
+    /// Creates a check that only determines whether a value is valid.
     pub(super) fn fail_fast(nodes: &'a [Vec<Keyword>], budget: &'a CheckBudget) -> Self {
         Self {
             nodes,
@@ -45,7 +46,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// To know what does not fit.
+    /// Creates a check that collects errors.
     pub(super) fn collect_all(nodes: &'a [Vec<Keyword>], budget: &'a CheckBudget) -> Self {
         Self {
             collects_all: true,
@@ -67,18 +68,18 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Whether a text matches.
+    /// Returns whether a string matches.
     pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> bool {
         self.budget.spend(pattern.cost(text)) && pattern.is_match(text)
     }
 
-    /// Whether something fits, without a word about why not.
+    /// Returns whether a value is valid, without collecting errors.
     pub(super) fn is_valid(&self, node: Node, value: &Value) -> bool {
         Check::fail_fast(self.nodes, self.budget).check_node(node, value, &Location::Root)
     }
 
-    /// Whether all fit. Goes on after the first that does not, if all faults
-    /// are wanted and there is room for more.
+    /// Returns whether all are valid. Continues after the first invalid one if
+    /// errors are collected and the maximum is not reached.
     fn all<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -263,7 +264,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Members that are not described one by one.
+    /// Checks the members that are not described one by one.
     fn check_additional(
         &mut self,
         kind: &str,
@@ -285,7 +286,7 @@ fn none_of(keyword: &str, value: &Value) -> String {
     format!("{value} is not valid under any of the schemas listed in the '{keyword}' keyword")
 }
 
-/// Names the first members only, where there are many.
+/// Lists only the first members if there are many.
 fn unexpected(kind: &str, members: &[(&String, &Value)]) -> String {
     let names = members.iter().take(MAX_LISTED_NAMES);
     let quoted: Vec<String> = names.map(|(name, _)| format!("'{name}'")).collect();

@@ -1,4 +1,4 @@
-//! Reading a schema once, so that values need not be held against JSON.
+//! Compilation of a schema, so that checks do not read its JSON.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ use super::{
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Keywords that would change what fits, and are not understood here.
+/// Keywords that would change which values are valid, and are not supported.
 const UNSUPPORTED: [&str; 6] = [
     "$dynamicAnchor",
     "$dynamicRef",
@@ -25,15 +25,15 @@ const UNSUPPORTED: [&str; 6] = [
     "unevaluatedItems",
 ];
 
-/// A document while it is read.
+/// A document while it is compiled.
 pub(super) struct Compiler<'a> {
     document: &'a Value,
     nodes: Vec<Vec<Keyword>>,
-    /// Those that were read or are being read, by their JSON Pointers.
+    /// The schemas that are compiled or being compiled, by JSON Pointer.
     by_pointer: HashMap<String, Node>,
 }
 
-/// A schema that is an object, and where it is.
+/// A schema that is an object, and its location.
 struct Schema<'a> {
     members: &'a Map<String, Value>,
     pointer: &'a str,
@@ -48,22 +48,23 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Reads it all; the first of what it gives is the document itself.
+    /// Compiles everything; the first node of the result is the document
+    /// itself.
     pub(super) fn compile(mut self) -> Result<Vec<Vec<Keyword>>> {
         self.compile_node("")?;
         if refs::has_infinite_recursion(&self.nodes) {
-            return Err("it refers to itself without end".to_owned());
+            return Err("it has an infinitely recursive reference".to_owned());
         }
         Ok(self.nodes)
     }
 
-    /// The schema at a JSON Pointer.
+    /// Compiles the schema at a JSON Pointer.
     fn compile_node(&mut self, pointer: &str) -> Result<Node> {
         if let Some(node) = self.by_pointer.get(pointer) {
             return Ok(*node);
         }
         let schema = self.document.pointer(pointer);
-        let schema = schema.ok_or_else(|| format!("there is nothing at \"#{pointer}\""))?;
+        let schema = schema.ok_or_else(|| format!("\"#{pointer}\" does not exist"))?;
         let node = self.nodes.len();
         self.nodes.push(Vec::new());
         self.by_pointer.insert(pointer.to_owned(), node);
@@ -81,7 +82,8 @@ impl<'a> Compiler<'a> {
         Ok(node)
     }
 
-    /// The JSON Pointer of what a reference within the document leads to.
+    /// Returns the JSON Pointer that a reference within the document resolves
+    /// to.
     fn resolve_local_ref(&self, target: &str) -> Option<String> {
         let fragment = percent_decode(target.strip_prefix('#')?)?;
         match fragment.is_empty() || fragment.starts_with('/') {
@@ -98,7 +100,7 @@ impl<'a> Compiler<'a> {
             return Err(schema.error(name, "is not supported"));
         }
         if !schema.pointer.is_empty() && schema.members.contains_key("$id") {
-            return Err(schema.error("$id", "is not supported below the top"));
+            return Err(schema.error("$id", "is only supported at the top level"));
         }
         let value_keywords = schema.value_keywords()?.into_iter().map(Keyword::Value);
         let mut keywords: Vec<Keyword> = value_keywords.collect();
@@ -111,7 +113,7 @@ impl<'a> Compiler<'a> {
         Ok(keywords)
     }
 
-    /// What holds the same value against other schemas.
+    /// Compiles the keywords that apply other schemas to the same value.
     fn in_place_applicators(
         &mut self,
         schema: &Schema<'_>,
@@ -121,7 +123,7 @@ impl<'a> Compiler<'a> {
             let pointer = target
                 .as_str()
                 .and_then(|target| self.resolve_local_ref(target));
-            let fault = || schema.error("$ref", "leads out of the schema");
+            let fault = || schema.error("$ref", "refers outside of the schema");
             keywords.push(Keyword::Ref(
                 self.compile_node(&pointer.ok_or_else(fault)?)?,
             ));
@@ -211,7 +213,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// The schema that is the value of a member.
+    /// Compiles the schema that is the value of a member.
     fn subschema(&mut self, schema: &Schema<'_>, key: &str) -> Result<Option<Node>> {
         if !schema.members.contains_key(key) {
             return Ok(None);
@@ -220,7 +222,7 @@ impl<'a> Compiler<'a> {
             .map(Some)
     }
 
-    /// The schemas in the array that is the value of a member.
+    /// Compiles the schemas in the array that is the value of a member.
     fn subschema_list(&mut self, schema: &Schema<'_>, key: &str) -> Result<Option<Vec<Node>>> {
         let Some(list) = schema.members.get(key) else {
             return Ok(None);
@@ -234,7 +236,7 @@ impl<'a> Compiler<'a> {
         nodes.map(Some)
     }
 
-    /// The schemas in the object that is the value of a member.
+    /// Compiles the schemas in the object that is the value of a member.
     fn named_subschemas(
         &mut self,
         schema: &Schema<'_>,
@@ -258,7 +260,8 @@ impl<'a> Compiler<'a> {
 }
 
 impl Schema<'_> {
-    /// All that needs no other schema, what is cheap or tells most first.
+    /// Returns all keywords that need no other schema, those that are cheap or
+    /// most informative first.
     fn value_keywords(&self) -> Result<Vec<ValueKeyword>> {
         let mut keywords = Vec::new();
         keywords.extend(self.types()?.map(ValueKeyword::Types));
@@ -330,7 +333,8 @@ impl Schema<'_> {
         let fault = || self.error("type", "must be a type, or an array of them");
         let types = types.filter(|types| !types.is_empty());
         let types = types.ok_or_else(fault)?;
-        // By their names. There are few, so no sort needs to be compiled for it.
+        // In the order of their names. There are few, so no sort needs to be
+        // compiled for it.
         let same_kind = |kind| types.iter().copied().filter(move |it| *it == kind);
         Ok(Some(Type::ALL.into_iter().flat_map(same_kind).collect()))
     }
@@ -360,14 +364,14 @@ impl Schema<'_> {
         }
     }
 
-    /// A limit on how many there may be; `2.0` is one, too.
+    /// Parses a count; `2.0` is one too.
     fn limit(&self, key: &str) -> Result<Option<u64>> {
         let Some(number) = self.number(key)? else {
             return Ok(None);
         };
         let whole = |float: f64| (float >= 0.0 && float.fract() == 0.0).then_some(float as u64);
         let limit = number.as_u64().or_else(|| number.as_f64().and_then(whole));
-        let fault = || self.error(key, "must be a whole number that is not negative");
+        let fault = || self.error(key, "must be a non-negative integer");
         limit.ok_or_else(fault).map(Some)
     }
 

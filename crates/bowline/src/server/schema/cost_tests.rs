@@ -1,6 +1,6 @@
-//! Tests: how much work it is to check what nobody sends by accident.
+//! Tests of the cost of checking hostile values.
 //!
-//! Steps are counted, and no time is taken.
+//! They count steps and do not measure time.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn steps(schema: &Value, value: &Value) -> u64 {
     MAX_STEPS - budget.remaining()
 }
 
-/// Twice the value may be twice the work, and not four times.
+/// Doubling the value may double the work, but not quadruple it.
 #[track_caller]
 fn is_linear(schema: &Value, value: impl Fn(usize) -> Value) {
     let (few, many) = (steps(schema, &value(1000)), steps(schema, &value(8000)));
@@ -66,7 +66,7 @@ fn sorting_the_members_of_an_object_counts() {
     let schema = json!({"uniqueItems": true});
     let few = steps(&schema, &json!([object(1000)]));
     let many = steps(&schema, &json!([object(64_000)]));
-    // 64 times as many, each compared with 16 others in place of 10.
+    // 64 times as many, each compared with 16 others instead of 10.
     assert!(few > 10 * 1000, "{few} steps");
     assert!(many > 80 * few, "{few} and {many} steps");
     // Long names take longer to compare.
@@ -84,7 +84,7 @@ fn items_are_not_compared_with_each_other() {
     assert!(validator.is_valid(&Value::from(items.clone())));
     items[0] = json!(79_999.0);
     assert!(!validator.is_valid(&Value::from(items.clone())));
-    // The table compares some that only look alike to it.
+    // The hash table compares some that only have similar hashes.
     assert!(equal::comparisons() - before < 80_000);
     // Nor with each of the options.
     let options: Vec<u32> = (0..80_000).collect();
@@ -94,8 +94,8 @@ fn items_are_not_compared_with_each_other() {
     assert!(equal::comparisons() - before < 80_100);
 }
 
-/// A schema that begins with this reference, to others that hold a value
-/// against the next twice at each level.
+/// Returns a schema that begins with this reference, to others that apply the
+/// next one twice at each level.
 fn doubling(mut schema: Value) -> Value {
     let levels = 60;
     let mut defs = serde_json::Map::new();

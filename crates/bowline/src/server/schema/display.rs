@@ -1,4 +1,4 @@
-//! Values as they are shown in messages: as JSON, of a length that can be read.
+//! Values in messages: as JSON, truncated to a readable length.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::proto::jsonrpc::RawJson;
 
-/// How many characters of a value are shown.
+/// The maximum number of characters of a value that are shown.
 const MAX_CHARS: usize = 200;
 
-/// A value as JSON, or the beginning of it where it is long: a message about a
-/// value of some megabytes must not be as large.
+/// A value as JSON, truncated if it is long: a message about a value of some
+/// megabytes must not be as large.
 ///
-/// What fits is what `Display` of the value itself writes. That has a second
-/// writer along, for JSON in lines, and both are large.
+/// Short values are written as `Display` of the value would. That also links a
+/// second, pretty-printing writer, and both are large.
 #[derive(Clone, Copy)]
 pub(super) struct TruncatedJson<'a>(pub(super) &'a Value);
 
@@ -27,7 +27,7 @@ impl fmt::Display for TruncatedJson<'_> {
     }
 }
 
-/// A text of a length that can be read.
+/// Truncates a string to a readable length.
 pub(super) fn truncate_message(text: String) -> String {
     match truncate_chars(&text) {
         (prefix, true) => format!("{prefix}…"),
@@ -35,7 +35,7 @@ pub(super) fn truncate_message(text: String) -> String {
     }
 }
 
-/// What is shown of a text, and whether that is not all.
+/// Returns the visible part of a string, and whether it was cut.
 fn truncate_chars(text: &str) -> (&str, bool) {
     match text.char_indices().nth(MAX_CHARS) {
         Some((at, _)) => (&text[..at], true),
@@ -43,8 +43,8 @@ fn truncate_chars(text: &str) -> (&str, bool) {
     }
 }
 
-/// As much of a value as is needed to fill this room, and a little more, so
-/// that what is cut can be told from what is complete.
+/// Returns as much of a value as is needed to fill this many characters, and a
+/// little more, so that a truncated value can be told from a complete one.
 fn truncate_value(value: &Value, remaining: &mut usize) -> Value {
     match value {
         Value::String(text) => Value::String(truncate_string(text, remaining)),

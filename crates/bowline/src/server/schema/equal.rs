@@ -1,13 +1,13 @@
-//! When numbers are greater, and when values are the same.
+//! Comparison of numbers and equality of values.
 
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// Beyond all integers there are in JSON texts.
+/// Larger than all integers in JSON.
 const INTEGER_LIMIT: f64 = 1e30;
 
-/// Which of two numbers is greater, however they are written.
+/// Compares two numbers, however they are written.
 pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
@@ -17,7 +17,8 @@ pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
     }
 }
 
-/// Whether two values are the same: numbers by value, objects in any order.
+/// Returns whether two values are equal: numbers by value, objects in any
+/// order.
 pub(super) fn json_equal(left: &Value, right: &Value) -> bool {
     #[cfg(test)]
     COMPARISONS.set(COMPARISONS.get() + 1);
@@ -44,19 +45,19 @@ thread_local! {
     static COMPARISONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// How many values were compared on this thread.
+/// Returns how many values were compared on this thread.
 #[cfg(test)]
 pub(super) fn comparisons() -> u64 {
     COMPARISONS.get()
 }
 
-/// Whether a number has no fraction.
+/// Returns whether a number has no fraction.
 pub(super) fn is_integer(number: &Number) -> bool {
     integer(number).is_some() || float(number).fract() == 0.0
 }
 
-/// Whether a number is a multiple of another. Fractions have no exact form in
-/// binary, so what is a multiple but for that is one.
+/// Returns whether a number is a multiple of another, up to the rounding error
+/// of binary fractions.
 pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
     if let (Some(number), Some(divisor)) = (integer(number), integer(divisor)) {
         return number % divisor == 0;
@@ -66,9 +67,8 @@ pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
     quotient.is_finite() && deviation <= quotient.abs().max(1.0) * 1e-12
 }
 
-/// A number that has no fraction, where it is one of those that are compared
-/// exactly: equal numbers have equal ones, and those that have none are equal
-/// only to the same double.
+/// Returns a number without a fraction, if it is one of those that are compared
+/// exactly. Numbers for which this is `None` are only equal to the same double.
 pub(super) fn as_i128(number: &Number) -> Option<i128> {
     let float = float(number);
     let is_exact = float.fract() == 0.0 && float.abs() < INTEGER_LIMIT;

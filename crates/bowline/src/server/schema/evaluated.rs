@@ -1,4 +1,4 @@
-//! Which members of an object a schema has looked at.
+//! Tracking of the members of an object that a schema has evaluated.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::{
     keyword::{Keyword, Node, to_u64},
 };
 
-/// The members that were looked at.
+/// The members that were evaluated.
 #[derive(Default)]
 pub(super) struct Evaluated<'a> {
     all: bool,
@@ -22,7 +22,7 @@ impl Evaluated<'_> {
     }
 }
 
-/// An object, as its members and as the value that it is.
+/// An object, as its members and as a value.
 #[derive(Clone, Copy)]
 struct Object<'a> {
     members: &'a Map<String, Value>,
@@ -30,8 +30,9 @@ struct Object<'a> {
 }
 
 impl Check<'_> {
-    /// The members that a schema has looked at, itself or by those that it holds
-    /// the same object against. Those that the object does not fit have not.
+    /// Returns the members that a schema has evaluated, itself or through
+    /// schemas applied to the same object. Schemas that the object does not
+    /// match do not count.
     pub(super) fn evaluated<'v>(
         &self,
         node: Node,
@@ -45,7 +46,7 @@ impl Check<'_> {
 
     fn collect_evaluated<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
         for keyword in &self.nodes[node] {
-            // With all of them there is nothing to add.
+            // If all members are evaluated there is nothing to add.
             if evaluated.all || !self.budget.spend(1) {
                 return;
             }
@@ -53,7 +54,7 @@ impl Check<'_> {
         }
     }
 
-    /// The one that asks, `Unevaluated`, does not answer for itself.
+    /// `Unevaluated`, which asks, does not count itself.
     fn collect_from_keyword<'v>(
         &self,
         keyword: &Keyword,
@@ -112,7 +113,7 @@ impl Check<'_> {
             return;
         }
         let mut keywords = self.nodes[node].iter();
-        // One of them has looked at all that the others have not.
+        // One of them has evaluated all members that the others have not.
         if keywords.any(|it| matches!(it, Keyword::Unevaluated { .. })) {
             evaluated.all = true;
         } else {

@@ -1,4 +1,4 @@
-//! Finding values among many, without looking at each of them.
+//! Hashing of values, to find one among many.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,10 +9,10 @@ use serde_json::{Number, Value};
 
 use super::equal::{as_i128, json_equal};
 
-/// A value that is the same as others whatever way they are written in.
+/// A value that hashes and compares by its JSON value, however it is written.
 ///
 /// Values come from callers, so they are hashed with a key that callers do not
-/// know: nobody can send many that have the same hash.
+/// know: no one can send many with the same hash.
 #[derive(Clone, Copy)]
 struct HashedValue<'a>(&'a Value);
 
@@ -53,7 +53,7 @@ impl Hash for HashedValue<'_> {
     }
 }
 
-/// `1` and `1.0` are the same number, and have the same hash.
+/// Hashes a number. `1` and `1.0` are the same number and have the same hash.
 fn hash_number<H: Hasher>(number: &Number, state: &mut H) {
     state.write_u8(3);
     match as_i128(number) {
@@ -62,17 +62,17 @@ fn hash_number<H: Hasher>(number: &Number, state: &mut H) {
     }
 }
 
-/// Whether no two values are the same. Linear in their size.
+/// Returns whether all values are different. Linear in their size.
 pub(super) fn all_unique(values: &[Value]) -> bool {
     let mut seen = HashSet::with_capacity(values.len());
     values.iter().all(|value| seen.insert(HashedValue(value)))
 }
 
-/// Values of which one is wanted.
+/// The values of an `enum`.
 #[derive(Clone, Debug)]
 pub(super) struct EnumValues {
     values: Vec<Value>,
-    /// Their places, by their hashes.
+    /// Indices, by hash.
     by_hash: HashMap<u64, Vec<usize>>,
     hasher: RandomState,
 }
@@ -92,7 +92,7 @@ impl EnumValues {
         }
     }
 
-    /// In the order in which they were given.
+    /// Returns the values in their original order.
     pub(super) fn values(&self) -> &[Value] {
         &self.values
     }
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// What it means, one by one.
+    /// The reference implementation, one by one.
     fn all_unique_pairwise(values: &[Value]) -> bool {
         let pairs = values.iter().enumerate();
         let mut pairs = pairs.flat_map(|(at, one)| values[..at].iter().map(move |it| (it, one)));
@@ -144,7 +144,7 @@ mod tests {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
                 prop::collection::vec(("[ab]", inner), 0..3).prop_map(|members| {
-                    // In whatever order they come.
+                    // In any order.
                     members.into_iter().collect()
                 }),
             ]
@@ -160,7 +160,7 @@ mod tests {
             prop_assert_eq!(all_unique(&items), expected);
             let schema = json!({"uniqueItems": true});
             let reference = jsonschema::draft202012::new(&schema).expect("a schema");
-            // Theirs reads both of these as the same double.
+            // The other implementation reads both of these as the same double.
             let exact = [json!(u64::MAX), json!(9_007_199_254_740_993_i64), json!(i64::MIN)];
             let text = serde_json::to_string(&items).expect("it is JSON");
             if !exact.iter().any(|it| text.contains(&it.to_string())) {

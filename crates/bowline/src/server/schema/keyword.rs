@@ -1,4 +1,4 @@
-//! What schemas demand, and how it is said that a value does not meet it.
+//! Keywords of schemas, and the messages for values that violate them.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -12,15 +12,15 @@ use super::{
     pattern::Pattern,
 };
 
-/// The place of a schema among all of its document.
+/// The index of a schema in its document.
 pub(super) type Node = usize;
 
-/// One demand.
+/// A keyword of a schema.
 #[derive(Clone, Debug)]
 pub(super) enum Keyword {
-    /// A demand on the value itself.
+    /// A keyword about the value itself.
     Value(ValueKeyword),
-    /// Another schema, for the same value.
+    /// A schema for the same value.
     Ref(Node),
     AllOf(Vec<Node>),
     AnyOf(Vec<Node>),
@@ -32,33 +32,33 @@ pub(super) enum Keyword {
         otherwise: Option<Node>,
     },
     DependentSchemas(Vec<(String, Node)>),
-    /// Other schemas, for the items of an array.
+    /// Schemas for the items of an array.
     PrefixItems(Vec<Node>),
-    /// For those from this index on.
+    /// For the items from this index on.
     Items(usize, Node),
     Contains {
         node: Node,
         min: u64,
         max: Option<u64>,
     },
-    /// Other schemas, for the members of an object.
+    /// Schemas for the members of an object.
     Properties(Vec<(String, Node)>),
     PatternProperties(Vec<(Pattern, Node)>),
-    /// For those that are neither named nor match.
+    /// For the members that are neither named nor match a pattern.
     Additional {
         named: BTreeSet<String>,
         patterns: Vec<Pattern>,
         node: Node,
     },
     PropertyNames(Node),
-    /// For those that nothing else within a schema has looked at.
+    /// For the members that nothing else in a schema has evaluated.
     Unevaluated {
         parent: Node,
         node: Node,
     },
 }
 
-/// A demand that needs no other schema.
+/// A keyword that needs no other schema.
 #[derive(Clone, Debug)]
 pub(super) enum ValueKeyword {
     Never,
@@ -82,7 +82,7 @@ pub(super) enum ValueKeyword {
     DependentRequired(String, Vec<String>),
 }
 
-/// A kind of value.
+/// A JSON type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Null,
@@ -95,7 +95,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// All of them, in the order of their names.
+    /// All types, sorted by name.
     pub(super) const ALL: [Self; 7] = [
         Self::Array,
         Self::Boolean,
@@ -106,12 +106,12 @@ impl Type {
         Self::String,
     ];
 
-    /// Reads a name.
+    /// Parses the name of a type.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Its name.
+    /// Returns the name of the type.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -139,7 +139,8 @@ impl Type {
 }
 
 impl ValueKeyword {
-    /// Whether a value meets it. Values of other kinds than it speaks of do.
+    /// Returns whether a value satisfies the keyword. Values of types it does
+    /// not apply to do.
     pub(super) fn is_met(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Never, _) => false,
@@ -167,7 +168,7 @@ impl ValueKeyword {
         }
     }
 
-    /// How many steps it takes to know whether a value meets it, beyond one.
+    /// Returns the number of steps to check a value, beyond one.
     pub(super) fn cost(&self, value: &Value) -> u64 {
         match (self, value) {
             (Self::Const(expected), _) => value_cost(expected),
@@ -180,7 +181,7 @@ impl ValueKeyword {
         }
     }
 
-    /// How it is said that a value does not meet it.
+    /// Returns the message for a value that violates the keyword.
     pub(super) fn message(&self, value: &Value) -> String {
         let value_text = TruncatedJson(value);
         let s = |limit: &u64| if *limit == 1 { "" } else { "s" };
@@ -222,7 +223,7 @@ impl ValueKeyword {
     }
 }
 
-/// How many there are, as limits count.
+/// Converts a length for comparison with limits.
 pub(super) fn to_u64(length: usize) -> u64 {
     length as u64
 }
@@ -243,7 +244,7 @@ fn types_message(types: &[Type], value: TruncatedJson<'_>) -> String {
     format!("{value} is not of type{s} {}", names.join(", "))
 }
 
-/// Names the first options only, where there are many.
+/// Lists only the first options if there are many.
 fn enum_message(options: &[Value], value: TruncatedJson<'_>) -> String {
     const MAX_LISTED: usize = 3;
     let listed = if options.len() <= MAX_LISTED {

@@ -1,10 +1,10 @@
-//! Whether a value fits a JSON Schema, and where it does not.
+//! JSON Schema validation.
 //!
-//! Of the draft 2020-12 this has all that describes values in one document.
-//! What only documents that refer to each other need (`$id` within, dynamic
-//! references) and `unevaluatedItems` are refused when a schema is prepared, by
-//! name, so that nothing is ever passed over. Formats are
-//! annotations, as the draft has them.
+//! Supports everything in draft 2020-12 that describes values in one document.
+//! Keywords for documents that refer to each other (nested `$id`, dynamic
+//! references) and `unevaluatedItems` are rejected by name when a schema is
+//! compiled, so nothing is silently ignored. Formats are annotations, as the
+//! draft defines them.
 
 mod anchors;
 mod budget;
@@ -32,54 +32,55 @@ use self::{
     keyword::Keyword,
 };
 
-/// A schema, ready to be used.
+/// A compiled schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Validator {
-    /// All schemas within the schema, that itself first. They refer to each
-    /// other by their places here.
+    /// All schemas within the schema, the root first. They refer to each other
+    /// by index.
     nodes: Vec<Vec<Keyword>>,
 }
 
-/// Something that does not fit.
+/// A violation of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ValidationError {
-    /// Where it is, as a JSON Pointer.
+    /// The location, as a JSON Pointer.
     pub(crate) pointer: String,
     /// What is wrong there.
     pub(crate) message: String,
 }
 
 impl Validator {
-    /// Prepares a schema.
+    /// Compiles a schema.
     ///
     /// # Errors
     ///
-    /// Where it is none, refers to what is not in it, or has a keyword that is
-    /// not understood here.
+    /// Returns an error if it is not a valid schema, has a reference that it
+    /// does not contain, or uses a keyword that is not supported.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         let nodes = Compiler::new(schema).compile()?;
         Ok(Self { nodes })
     }
 
-    /// Whether a value fits. One that is too much to check, with what the frame
-    /// that it came in is still allowed, does not.
+    /// Returns whether a value is valid. A value that needs more work than the
+    /// budget of its frame allows is not.
     pub(crate) fn is_valid_with_budget(&self, value: &Value, shared_budget: &SharedBudget) -> bool {
         shared_budget.with_budget(|budget| self.check_fail_fast(value, budget))
     }
 
-    /// The same for a value that comes alone.
+    /// Returns whether a value that is not part of a batch is valid.
     #[cfg(test)]
     pub(crate) fn is_valid(&self, value: &Value) -> bool {
         self.is_valid_with_budget(value, &SharedBudget::default())
     }
 
     fn check_fail_fast(&self, value: &Value, budget: &CheckBudget) -> bool {
-        // Where it ends early, `not` and its like turn what that says around.
+        // If the check ends early, keywords such as `not` would invert the
+        // result.
         Check::fail_fast(&self.nodes, budget).check_root(value) && !budget.is_exhausted()
     }
 
-    /// What does not fit: the first faults, if there are many. That it is too
-    /// much to check is one, too.
+    /// Returns the violations: the first ones, if there are many. Exceeding the
+    /// budget is one too.
     pub(crate) fn errors_with_budget(
         &self,
         value: &Value,
@@ -88,7 +89,7 @@ impl Validator {
         shared_budget.with_budget(|budget| self.collect_errors(value, budget))
     }
 
-    /// The same for a value that comes alone.
+    /// Returns the violations of a value that is not part of a batch.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn errors(&self, value: &Value) -> Vec<ValidationError> {
         self.errors_with_budget(value, &SharedBudget::default())
@@ -98,7 +99,7 @@ impl Validator {
         let mut check = Check::collect_all(&self.nodes, budget);
         check.check_root(value);
         if budget.is_exhausted() {
-            // What was found until then may come from where it ended.
+            // The violations found so far may be artifacts of the early end.
             return vec![too_complex()];
         }
         check.errors
@@ -109,8 +110,8 @@ fn too_complex() -> ValidationError {
     ValidationError {
         pointer: String::new(),
         message: format!(
-            "this is too much to check against the schema (over {MAX_STEPS} steps, or more than \
-             the rest of its batch left); send less of it at once"
+            "this is too much to check against the schema (it exceeds the limit of {MAX_STEPS} steps, or \
+             what the rest of its batch left); send less data at once"
         ),
     }
 }

@@ -1,28 +1,29 @@
-//! Patterns of texts, and what it costs to hold a text against one.
+//! Regular expressions of schemas, and the cost of matching them.
 
 use regex_lite::Regex;
 
-/// A pattern. Its time is linear in the text, whatever the text; the factor
-/// depends on how many ways of matching are followed at once.
+/// A pattern. Matching is linear in the length of the string, whatever the
+/// string; the factor depends on how many states are active at once.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     regex: Regex,
-    /// How many ways of matching there may be at once, at most.
+    /// The maximum number of states that are active at once.
     max_states: u64,
-    /// How many characters are looked at, at most, if that is known.
+    /// The maximum number of characters that are examined, if it is known.
     max_length: Option<u64>,
 }
 
 impl Pattern {
     /// # Errors
     ///
-    /// Where it is no pattern.
+    /// Returns an error if it is not a valid regular expression.
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
-        let regex =
-            Regex::new(pattern).map_err(|error| format!("{pattern:?} is no pattern: {error}"))?;
+        let regex = Regex::new(pattern)
+            .map_err(|error| format!("{pattern:?} is not a valid regular expression: {error}"))?;
         let size = PatternParser::new(pattern).alternatives();
-        // Without an anchor a match may begin at each character, so that each
-        // part may be under way. `|` at the top would leave only one anchored.
+        // Without an anchor a match may begin at each character, so every part
+        // may be active. `|` at the top level would leave only one alternative
+        // anchored.
         let is_anchored = pattern.starts_with('^') && !size.has_top_level_alternation;
         Ok(Self {
             regex,
@@ -43,7 +44,7 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// How many steps it takes to hold a text against it, at most.
+    /// Returns the maximum number of steps to match a string.
     pub(super) fn cost(&self, text: &str) -> u64 {
         let length = (text.len() as u64).saturating_add(1);
         let length = self.max_length.map_or(length, |max_chars| {
@@ -54,14 +55,14 @@ impl Pattern {
     }
 }
 
-/// How large a part of a pattern is.
+/// The size of a part of a pattern.
 #[derive(Clone, Copy, Default)]
 struct PatternSize {
-    /// Characters and classes, with those that are repeated counted as often.
+    /// Characters and classes, counted as often as they are repeated.
     states: u64,
-    /// Places at which a match may go on in more than one way.
+    /// Positions at which a match may continue in more than one way.
     forks: u64,
-    /// The longest text that it matches; `None` where there is no such limit.
+    /// The length of the longest match; `None` if there is no limit.
     length: Option<u64>,
     has_top_level_alternation: bool,
 }
@@ -103,7 +104,7 @@ impl PatternSize {
         }
     }
 
-    /// Repeated: so many copies, and whether there may be fewer, or more.
+    /// Returns the size if repeated.
     fn repeat(self, min: u64, max: Option<u64>) -> Self {
         let copies = max.unwrap_or(min).max(1);
         let choices = match max {
@@ -119,7 +120,7 @@ impl PatternSize {
     }
 }
 
-/// Reads a pattern that is known to be one.
+/// Parses a pattern that is known to be valid.
 struct PatternParser<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
 }
@@ -131,7 +132,7 @@ impl<'a> PatternParser<'a> {
         }
     }
 
-    /// Up to the end, or the parenthesis that closes a group.
+    /// Parses up to the end, or to the parenthesis that closes a group.
     fn alternatives(&mut self) -> PatternSize {
         let mut size = self.sequence();
         while self.rest.next_if_eq(&'|').is_some() {
@@ -159,7 +160,7 @@ impl<'a> PatternParser<'a> {
     }
 
     fn group(&mut self) -> PatternSize {
-        // A name or flags, which would only be counted as characters.
+        // A name or flags are only counted as characters.
         let size = self.alternatives();
         self.rest.next();
         size
@@ -181,7 +182,7 @@ impl<'a> PatternParser<'a> {
 
     fn escape(&mut self) -> PatternSize {
         match self.rest.next() {
-            // The digits after it would only be counted as characters.
+            // The digits after it are only counted as characters.
             Some('b' | 'B' | 'A' | 'z') | None => PatternSize::nothing(),
             Some(_) => PatternSize::one(),
         }
@@ -206,7 +207,7 @@ impl<'a> PatternParser<'a> {
     }
 }
 
-/// The bounds in `3`, `3,` and `3,5`.
+/// Parses the bounds in `3`, `3,` and `3,5`.
 fn parse_bounds(text: &str) -> (u64, Option<u64>) {
     let number = |text: &str| text.trim().parse::<u64>().ok();
     match text.split_once(',') {

@@ -1,9 +1,9 @@
-//! Schemas that lead back to themselves without a look at a part of the value:
-//! holding a value against one of them would never end.
+//! Detection of schemas that refer back to themselves for the same value:
+//! checking a value against one of them would never end.
 
 use super::keyword::{Keyword, Node};
 
-/// Whether there are any.
+/// Returns whether there are any.
 pub(super) fn has_infinite_recursion(nodes: &[Vec<Keyword>]) -> bool {
     let mut states = vec![VisitState::Unvisited; nodes.len()];
     (0..nodes.len()).any(|node| recurses(nodes, node, &mut states))
@@ -28,7 +28,7 @@ fn recurses(nodes: &[Vec<Keyword>], node: Node, states: &mut [VisitState]) -> bo
     found
 }
 
-/// The schemas that the same value is held against.
+/// Returns the schemas that are applied to the same value.
 fn in_place_subschemas(keyword: &Keyword) -> Vec<Node> {
     match keyword {
         Keyword::Ref(node) | Keyword::Not(node, _) => vec![*node],
@@ -42,8 +42,8 @@ fn in_place_subschemas(keyword: &Keyword) -> Vec<Node> {
             .flatten()
             .collect(),
         Keyword::DependentSchemas(nodes) => nodes.iter().map(|(_, node)| *node).collect(),
-        // A name is held against this, and names have no members: it may lead
-        // back only if it does so by the other ways.
+        // This is applied to a name, and names have no members, so it can only
+        // lead back through the other keywords.
         Keyword::PropertyNames(_)
         | Keyword::Unevaluated { .. }
         | Keyword::Value(_)

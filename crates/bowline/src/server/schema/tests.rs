@@ -1,11 +1,11 @@
-//! Ours against a complete implementation.
+//! Tests against a complete implementation.
 
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
 
 use super::{ValidationError, Validator};
 
-/// Both must say the same, in the same words; the order may differ.
+/// Both must report the same errors, in the same words; the order may differ.
 fn assert_agrees(schema: &Value, value: &Value) {
     let reference = jsonschema::draft202012::new(schema).expect("a schema");
     let validator = Validator::new(schema).unwrap_or_else(|why| panic!("{schema}: {why}"));

@@ -487,7 +487,7 @@ mod tests {
                 }
             }
         }
-        // Counted by hand, so that none is refused without need.
+        // Counted by hand, so that none is rejected unnecessarily.
         assert_eq!(valid_count, 41);
     }
 

@@ -219,7 +219,7 @@ mod tests {
             r#"{"city":"Porto","days":3,"stops":{}}"#,
             r#"{"city":"a\n\"\u00e9","days":0,"price":1.5,"class":"first","stops":{"a":["b\\"]}}"#,
             r#"{"city":"","days":1,"price":null,"stops":{},"more":[1,{"a":null}],"and":true}"#,
-            // What is unusual is read in another way.
+            // Unusual input takes the other path.
             r#"{"city":"","days":1,"class":{"other":7},"stops":{}}"#,
             r#"{"city":"","days":1,"stops":{},"more":1.5}"#,
         ] {
