@@ -177,7 +177,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                 "the protocol already has a method of that name",
             ));
         } else if !is_new {
-            self.registrations.problem = Some((name.to_owned(), "its name is already in use"));
+            self.registrations.problem = Some((name.to_owned(), "it is already registered"));
         }
         self
     }

@@ -187,7 +187,7 @@ impl<'a, T: Elicit> IntoFuture for StrictElicitation<'a, T> {
     }
 }
 
-/// A form that is shown again if the answer is not valid. Await it to send it.
+/// A form that the user may be asked to fill in again. Await it to send it.
 #[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
 pub struct RetryingElicitation<'a, T> {

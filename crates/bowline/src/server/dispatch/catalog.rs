@@ -72,7 +72,7 @@ impl<T: ListItem> Section<T> {
                 return Err(BuildError::new(T::KIND, name, why));
             }
             if by_name.insert(name.into(), index).is_some() {
-                let why = "its name is already in use";
+                let why = "it is already registered";
                 return Err(BuildError::new(T::KIND, name, why));
             }
         }

@@ -68,7 +68,8 @@ pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
 }
 
 /// Returns a number without a fraction, if it is one of those that are compared
-/// exactly. Numbers for which this is `None` are only equal to the same double.
+/// exactly: equal numbers give equal integers. Numbers for which this is `None`
+/// are only equal to the same double.
 pub(super) fn as_i128(number: &Number) -> Option<i128> {
     let float = float(number);
     let is_exact = float.fract() == 0.0 && float.abs() < INTEGER_LIMIT;

@@ -280,7 +280,7 @@ fn two_of_one_name_are_refused() {
     ];
     for error in late {
         assert!(
-            error.to_string().ends_with("its name is already in use"),
+            error.to_string().ends_with("it is already registered"),
             "{error}"
         );
     }

@@ -121,7 +121,7 @@ impl BranchOptions {
         let limit = self.max_depth.unwrap_or(u32::MAX).min(parent.max_depth);
         let depth = parent.depth.saturating_add(1);
         if depth > limit {
-            let message = format!("the branch exceeds the limit of {limit} nested branches");
+            let message = format!("branches are nested deeper than the limit of {limit}");
             return Err(Error::with_kind(
                 ErrorKind::DepthExceeded { limit },
                 message,

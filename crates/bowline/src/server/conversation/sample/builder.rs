@@ -284,7 +284,7 @@ impl Query<'_> {
                 Err(fault) => params.messages.extend(sampled.correction_messages(&fault)),
             }
         }
-        Err(Error::internal("the maximum number of attempts is 0"))
+        Err(Error::internal("the model was asked too many times"))
     }
 
     /// Records the exchange, unless the prompt was a list of messages.

@@ -213,7 +213,7 @@ fn extract_json(text: &str) -> Result<Value, serde_json::Error> {
 }
 
 /// Returns the possible contents of the first code fence. A fence within a JSON
-/// string does not end it, so the end may be any later fence.
+/// string does not end it, so the end may be the next fence or the last one.
 fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
     let body = text.split_once("```").and_then(|it| it.1.split_once('\n'));
     let bodies = body.map(|(_, body)| [body.split_once("\n```"), body.rsplit_once("```")]);

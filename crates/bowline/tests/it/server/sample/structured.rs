@@ -84,7 +84,7 @@ async fn a_value_is_asked_for_in_words_where_models_may_have_no_tools() {
             panic!("{revision}: {:?}", told.asked)
         };
         assert_eq!(asked.get("tools"), None, "{revision}");
-        assert!(prompt(asked).starts_with("Mood?\n\nAnswer with JSON alone"));
+        assert!(prompt(asked).starts_with("Mood?\n\nAnswer with JSON only"));
         assert!(prompt(asked).contains("\"maximum\":5"), "{revision}");
     }
 }
