@@ -13,7 +13,7 @@ const MAX_VALUES: usize = 100;
 ///
 /// let all: Completions = ["rust", "ruby"].into();
 /// let some = Completions::new(["a", "aa"]).total(40_000);
-/// let unknown = Completions::new(["a", "aa"]).and_more();
+/// let unknown = Completions::new(["a", "aa"]).has_more();
 /// # drop((all, some, unknown));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::{Field, field::mismatch};
 /// use serde_json::json;
 ///
 /// let answer = json!({"name": "Ada", "bags": 2});
-/// let answer = FormAnswer::of(&answer).unwrap();
+/// let answer = FormAnswer::new(&answer).unwrap();
 /// assert_eq!(answer.read::<String>("name").unwrap(), "Ada");
 /// assert_eq!(answer.read::<Option<bool>>("meal").unwrap(), None);
 /// assert_eq!(answer.read_or::<bool>("meal", || true).unwrap(), true);

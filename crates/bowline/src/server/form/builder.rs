@@ -16,15 +16,15 @@ use super::{AnyOf, Field, FieldBuilder, OneOf};
 /// use bowline::server::form::{ChoiceSchema, FormBuilder, StringFormat};
 ///
 /// let form = FormBuilder::new()
-///     .text("name", |f| f.title("Name").min_length(1))
-///     .text("mail", |f| f.format(StringFormat::Email).optional())
+///     .string("name", |f| f.title("Name").min_length(1))
+///     .string("mail", |f| f.format(StringFormat::Email).optional())
 ///     .integer("bags", |f| f.min(0).max(9).default(1))
-///     .choice("seat", ChoiceSchema::bare(["window", "aisle"]), |f| f)
+///     .choice("seat", ChoiceSchema::untitled(["window", "aisle"]), |f| f)
 ///     .build()
 ///     .unwrap();
 /// assert_eq!(form.required, ["name", "seat"]);
 ///
-/// let twice = FormBuilder::new().text("name", |f| f).boolean("name", |f| f).build();
+/// let twice = FormBuilder::new().string("name", |f| f).boolean("name", |f| f).build();
 /// assert_eq!(twice.unwrap_err().to_string(), "duplicate field `name` in the form");
 /// ```
 ///
