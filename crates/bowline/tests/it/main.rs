@@ -13,6 +13,8 @@ mod clients;
 mod config;
 #[cfg(feature = "testing")]
 mod contract;
+#[cfg(unix)]
+mod examples;
 mod fake;
 #[cfg(feature = "http-client")]
 mod http_client;
