@@ -13,4 +13,5 @@ pub(crate) mod resources;
 mod round_outcome;
 pub(crate) mod router;
 pub(crate) mod subscriptions;
+pub(crate) mod tool_call;
 pub(crate) mod tools;

@@ -1,6 +1,6 @@
 //! Listing and calling tools.
 
-use std::{borrow::Cow, ops::Range, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 
 use super::{
     catalog::{Catalog, Section},
-    conversation_runner::{Cleanup, ConversationRequest, RoundHandler, run_conversation},
     list::{CatalogItem, ListItem},
-    request::{Dispatched, HandlerReply, OpenChannel, Request, encode_reply},
+    request::{Dispatched, HandlerReply, OpenChannel, Request},
     router::Feature,
+    tool_call::{CallArguments, ToolCall},
 };
 use crate::{
     proto::{
-        jsonrpc::{ErrorObject, RawJson, RequestId, code, decode},
+        jsonrpc::{ErrorObject, code, decode},
         model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
         revision::Era,
         server::{CacheHint, ListKind, ParsedCall, Reply, RequestContext, errors},
@@ -24,15 +24,12 @@ use crate::{
         auth::{self, grant::Permissions},
         builder::BuildError,
         capability::{CapabilitySet, ClientCapability},
-        conversation::{ServerContext, invocation::Invocation},
         error::{Error, ErrorKind},
-        replay::{error::invalid_state, round::ResumeInput},
+        replay::round::ResumeInput,
         schema::SharedBudget,
         service::{Core, Service},
-        state::AnyState,
-        tool::{ConversationHandler, Tool, ToolArguments},
+        tool::Tool,
     },
-    transport::BoxFuture,
 };
 
 impl ListItem for Tool {
@@ -145,51 +142,6 @@ fn raw_arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'
     Ok(raw.map(RawValue::get))
 }
 
-/// A call whose tool exists and whose arguments are valid.
-struct PreparedCall {
-    tool: Tool,
-    arguments: ToolArguments,
-    /// The params, and the range of the arguments in them.
-    params: Bytes,
-    arguments_range: Option<Range<usize>>,
-    resume: ResumeInput,
-}
-
-/// A prepared call and its request.
-pub(crate) struct ToolCall {
-    request: Request,
-    prepared: PreparedCall,
-}
-
-/// A call of a tool that asks nothing.
-pub(crate) struct DirectCall {
-    pub(crate) arguments: ToolArguments,
-    pub(crate) responder: ToolResponder,
-}
-
-impl ToolCall {
-    /// Converts the call into one of a tool that asks nothing, and so is never
-    /// suspended.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the call resumes a suspended one.
-    pub(crate) fn into_direct(self) -> Result<DirectCall, ErrorObject> {
-        let Self { request, prepared } = self;
-        if prepared.resume.state.is_some() && request.context.era() == Era::Stateless {
-            return Err(invalid_state("this tool is never suspended"));
-        }
-        Ok(DirectCall {
-            arguments: prepared.arguments,
-            responder: ToolResponder {
-                id: request.id,
-                context: request.context,
-                timeout: prepared.tool.shared.limits.timeout,
-            },
-        })
-    }
-}
-
 /// The methods of a server with tools.
 pub(crate) static TOOLS: Feature = Feature {
     methods: &[
@@ -210,7 +162,7 @@ impl Core {
         mut request: Request,
         open_channel: OpenChannel<'_>,
     ) -> Dispatched {
-        let prepared = match self.prepare(&mut request) {
+        let (tool, arguments) = match self.prepare(&mut request) {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(refused)) => {
                 let reply = invalid_input(&request, &refused);
@@ -218,16 +170,24 @@ impl Core {
             }
             Err(error) => return HandlerReply::Ready(Reply::Error(error)).into(),
         };
-        let tool = &prepared.tool.shared;
-        let (handler, latency) = (Arc::clone(&tool.handler), Arc::clone(&tool.latency));
+        let latency = Arc::clone(&tool.shared.latency);
+        let handler = Arc::clone(&tool.shared.handler);
+        let call = ToolCall {
+            request,
+            tool,
+            arguments,
+        };
         Dispatched {
-            reply: handler.dispatch(self, ToolCall { request, prepared }, open_channel),
+            reply: handler.start(self, call, open_channel),
             latency: Some(latency),
         }
     }
 
     /// Finds the tool and checks whether the call is allowed.
-    fn prepare(&self, request: &mut Request) -> Result<Result<PreparedCall, Error>, ErrorObject> {
+    fn prepare(
+        &self,
+        request: &mut Request,
+    ) -> Result<Result<(Tool, CallArguments), Error>, ErrorObject> {
         let raw_params = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
         let CallParams {
             name,
@@ -254,88 +214,19 @@ impl Core {
             let start = raw.as_ptr().addr() - raw_params.as_ptr().addr();
             start..start + raw.len()
         });
-        Ok(checked.map(|arguments| PreparedCall {
-            tool: tool.clone(),
-            arguments,
-            params: raw_params,
-            arguments_range: range,
-            resume: ResumeInput {
-                state: request_state,
-                answers: input_responses.unwrap_or_default(),
-            },
+        let resume = ResumeInput {
+            state: request_state,
+            answers: input_responses.unwrap_or_default(),
+        };
+        Ok(checked.map(|checked| {
+            let arguments = CallArguments {
+                checked,
+                params: raw_params,
+                range,
+                resume,
+            };
+            (tool.clone(), arguments)
         }))
-    }
-
-    /// Starts a call of a tool that may ask.
-    pub(crate) fn start_conversation(
-        self: Arc<Self>,
-        handler: Arc<dyn ConversationHandler>,
-        call: ToolCall,
-        open_channel: OpenChannel<'_>,
-    ) -> HandlerReply {
-        let channel = open_channel(&call.request);
-        let ToolCall { request, prepared } = call;
-        let conversation = ConversationRequest {
-            name: prepared.tool.name().into(),
-            arguments: prepared.arguments_range.map(|at| prepared.params.slice(at)),
-            limits: prepared.tool.shared.limits,
-            resume: prepared.resume,
-        };
-        let round_handler = ConversationCall {
-            handler,
-            arguments: Some(prepared.arguments),
-            state: Arc::clone(&self.state),
-        };
-        let work = run_conversation(
-            self,
-            request,
-            channel,
-            conversation,
-            round_handler,
-            into_tool_result,
-        );
-        HandlerReply::Pending(Box::pin(work))
-    }
-}
-
-/// A call of a tool that may ask.
-struct ConversationCall {
-    handler: Arc<dyn ConversationHandler>,
-    arguments: Option<ToolArguments>,
-    state: AnyState,
-}
-
-impl RoundHandler<CallToolResult> for ConversationCall {
-    fn run(
-        &mut self,
-        invocation: Arc<Invocation>,
-    ) -> BoxFuture<'static, crate::server::Result<CallToolResult>> {
-        let context = ServerContext::new(invocation, Arc::clone(&self.state));
-        match self.arguments.take() {
-            Some(arguments) => self.handler.run(arguments, context),
-            None => Box::pin(async { Err(Error::internal("the tool was already called")) }),
-        }
-    }
-
-    fn cleanup(&mut self, before: &RawJson, invocation: &Arc<Invocation>) -> Option<Cleanup> {
-        let context = ServerContext::new(Arc::clone(invocation), Arc::clone(&self.state));
-        self.handler.cleanup(before, context)
-    }
-}
-
-/// Converts the outcome of a tool into a reply, and has its time limit.
-pub(crate) struct ToolResponder {
-    id: RequestId,
-    context: Box<RequestContext>,
-    pub(crate) timeout: Option<Duration>,
-}
-
-impl ToolResponder {
-    pub(crate) fn reply(&self, ended: crate::server::Result<CallToolResult>) -> Reply {
-        match into_tool_result(ended, &self.context) {
-            Ok(result) => encode_reply(&self.context, &self.id, result),
-            Err(error) => Reply::Error(error),
-        }
     }
 }
 
@@ -375,8 +266,8 @@ fn invalid_input(request: &Request, error: &Error) -> Result<Reply, ErrorObject>
     Err(ErrorObject::new(code::INVALID_PARAMS, error.to_string()))
 }
 
-/// Converts the outcome of a tool into the result for the client.
-fn into_tool_result(
+/// What the client is told of how a tool ended.
+pub(super) fn into_tool_result(
     ended: crate::server::Result<CallToolResult>,
     context: &RequestContext,
 ) -> Result<CallToolResult, ErrorObject> {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::{
     DeclaredForm, HandoffNeedsBefore, IntoToolResult, NoArguments, Tool, ToolFn1, ToolFn2,
-    ToolHandler, ToolInner,
-    handler::{ContextHandler, PlainHandler},
+    ToolInner,
+    handler::{ContextFunction, PlainFunction},
     input::{InputSchema, schema_of, to_raw_json},
     typestate::{
         HasDescription, HasInput, LacksDescription, LacksInput, MissingDescription, MissingInput,
@@ -25,6 +25,7 @@ use crate::{
         Conversation,
         auth::scope,
         capability::{CapabilitySet, ClientCapability},
+        dispatch::tool_call::{ConversationTool, PlainTool, StartCall},
         error::Result,
         form::Elicit,
         limits::CallLimits,
@@ -233,7 +234,7 @@ impl<D, I> ToolBuilder<D, I> {
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let types = PhantomData;
-        let tool_handler = PlainHandler { function, types };
+        let tool_handler = PlainTool(Arc::new(PlainFunction { function, types }));
         self.spec
             .build(O::schema(), Arc::new(tool_handler))
             .for_state()
@@ -252,7 +253,8 @@ impl<D, I> ToolBuilder<D, I> {
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let types = PhantomData::<fn(S, I::Input)>;
-        let tool_handler = ContextHandler { function, types };
+        let function = ContextFunction { function, types };
+        let tool_handler = ConversationTool(Arc::new(function));
         self.spec
             .build(O::schema(), Arc::new(tool_handler))
             .for_state()
@@ -271,11 +273,7 @@ impl<D, I> ToolBuilder<D, I> {
 
 impl ToolSpec {
     /// Builds the tool. Not generic, so it is compiled only once.
-    pub(super) fn build(
-        mut self,
-        output: Option<RawJson>,
-        tool_handler: Arc<dyn ToolHandler>,
-    ) -> Tool {
+    pub(super) fn build(mut self, output: Option<RawJson>, handler: Arc<dyn StartCall>) -> Tool {
         self.definition.input_schema = to_raw_json(&self.schema);
         self.definition.output_schema = output;
         let input = InputSchema::new(&self.schema);
@@ -296,7 +294,7 @@ impl ToolSpec {
                 #[cfg(feature = "http-server")]
                 headers,
                 input_schema: input.unwrap_or_else(|_| InputSchema::reject_all()),
-                handler: tool_handler,
+                handler,
                 latency: Arc::default(),
                 problem,
             }),

@@ -1,4 +1,4 @@
-//! Tool handlers, with their types erased.
+//! A tool's handler, without its types.
 
 use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -11,27 +11,23 @@ use crate::{
         Conversation, ServerContext,
         dispatch::{
             conversation_runner::{Cleanup, with_timeout},
-            request::{HandlerReply, OpenChannel},
-            tools::ToolCall,
+            tool_call::ToolResponder,
         },
         error::Result,
-        service::Core,
     },
     transport::BoxFuture,
 };
 
-/// Handles calls of a tool.
-pub(crate) trait ToolHandler: Send + Sync {
-    /// Accepts a call. Does not run any of the author's code itself.
-    fn dispatch(
+/// A handler that is given its arguments and nothing else.
+pub(crate) trait PlainHandler: Send + Sync {
+    fn run(
         self: Arc<Self>,
-        core: Arc<Core>,
-        call: ToolCall,
-        open_channel: OpenChannel<'_>,
-    ) -> HandlerReply;
+        arguments: ToolArguments,
+        responder: ToolResponder,
+    ) -> BoxFuture<'static, Reply>;
 }
 
-/// Runs a tool in a conversation.
+/// A handler that may ask the client questions.
 pub(crate) trait ConversationHandler: Send + Sync {
     fn run(
         &self,
@@ -39,71 +35,50 @@ pub(crate) trait ConversationHandler: Send + Sync {
         context: ServerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>>;
 
-    /// Returns the cleanup of the first phase's value if the last phase is not
-    /// reached, for tools in three phases.
+    /// Releases the value of the first phase if the last phase is not reached,
+    /// for tools that have phases.
     fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
         let _ = (before, context);
         None
     }
 }
 
-/// A handler that asks nothing and needs nothing but its arguments.
-pub(super) struct PlainHandler<I, F> {
+/// An author's function of the arguments.
+pub(super) struct PlainFunction<I, F> {
     pub(super) function: F,
     pub(super) types: PhantomData<fn(I)>,
 }
 
-impl<I, O, F, W> ToolHandler for PlainHandler<I, F>
+impl<I, O, F, W> PlainHandler for PlainFunction<I, F>
 where
     I: DeserializeOwned + Send + 'static,
     O: IntoToolResult,
     F: Fn(I) -> W + Send + Sync + 'static,
     W: Future<Output = Result<O>> + Send + 'static,
 {
-    fn dispatch(self: Arc<Self>, _: Arc<Core>, call: ToolCall, _: OpenChannel<'_>) -> HandlerReply {
-        let direct = match call.into_direct() {
-            Ok(direct) => direct,
-            Err(error) => return HandlerReply::Ready(Reply::Error(error)),
-        };
-        let (arguments, responder) = (direct.arguments, direct.responder);
-        let work = async move {
+    fn run(
+        self: Arc<Self>,
+        arguments: ToolArguments,
+        responder: ToolResponder,
+    ) -> BoxFuture<'static, Reply> {
+        Box::pin(async move {
             let work = async {
-                (self.function)(arguments.deserialize()?)
-                    .await?
-                    .into_result()
+                let output = (self.function)(arguments.deserialize()?).await?;
+                output.into_result()
             };
-            let ended = with_timeout(responder.timeout, Duration::ZERO, work).await;
-            responder.reply(ended.and_then(|ended| ended))
-        };
-        HandlerReply::Pending(Box::pin(work))
+            let result = with_timeout(responder.timeout, Duration::ZERO, work).await;
+            responder.reply(result.and_then(|result| result))
+        })
     }
 }
 
-/// A handler that may ask the client.
-pub(super) struct ContextHandler<S, I, F> {
+/// An author's function of the arguments and a [`Conversation`].
+pub(super) struct ContextFunction<S, I, F> {
     pub(super) function: F,
     pub(super) types: PhantomData<fn(S, I)>,
 }
 
-impl<S, I, O, F, W> ToolHandler for ContextHandler<S, I, F>
-where
-    S: 'static,
-    I: DeserializeOwned + Send + 'static,
-    O: IntoToolResult,
-    F: Fn(I, Conversation<S>) -> W + Send + Sync + 'static,
-    W: Future<Output = Result<O>> + Send + 'static,
-{
-    fn dispatch(
-        self: Arc<Self>,
-        core: Arc<Core>,
-        call: ToolCall,
-        open_channel: OpenChannel<'_>,
-    ) -> HandlerReply {
-        core.start_conversation(self, call, open_channel)
-    }
-}
-
-impl<S, I, O, F, W> ConversationHandler for ContextHandler<S, I, F>
+impl<S, I, O, F, W> ConversationHandler for ContextFunction<S, I, F>
 where
     I: DeserializeOwned + Send + 'static,
     O: IntoToolResult,

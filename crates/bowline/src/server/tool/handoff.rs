@@ -7,20 +7,15 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     ConversationHandler, HandoffValue, IntoToolResult, Tool, ToolArguments, ToolFn2, ToolFn3,
-    ToolHandler, builder::ToolSpec,
+    builder::ToolSpec,
 };
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
     server::{
         Conversation, ServerContext,
         conversation::invocation::Invocation,
-        dispatch::{
-            conversation_runner::Cleanup,
-            request::{HandlerReply, OpenChannel},
-            tools::ToolCall,
-        },
+        dispatch::{conversation_runner::Cleanup, tool_call::ConversationTool},
         error::Result,
-        service::Core,
     },
     transport::BoxFuture,
 };
@@ -142,7 +137,7 @@ where
             cleanup: self.cleanup,
             after,
         };
-        let handler = HandoffHandler(Arc::new(phases));
+        let handler = ConversationTool(Arc::new(HandoffHandler(Arc::new(phases))));
         self.spec.build(O::schema(), Arc::new(handler)).for_state()
     }
 }
@@ -155,23 +150,6 @@ struct HandoffPhases<S, I, H, R> {
     client: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
     after: Phase<(H, R, ServerContext<S>), CallToolResult>,
-}
-
-impl<S, I, H, R> ToolHandler for HandoffHandler<S, I, H, R>
-where
-    S: Send + Sync + 'static,
-    I: DeserializeOwned + Send + 'static,
-    H: Serialize + DeserializeOwned + Send + 'static,
-    R: Send + 'static,
-{
-    fn dispatch(
-        self: Arc<Self>,
-        core: Arc<Core>,
-        invocation: ToolCall,
-        open_channel: OpenChannel<'_>,
-    ) -> HandlerReply {
-        core.start_conversation(self, invocation, open_channel)
-    }
 }
 
 impl<S, I, H, R> ConversationHandler for HandoffHandler<S, I, H, R>

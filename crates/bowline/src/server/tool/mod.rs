@@ -23,6 +23,7 @@ use crate::{
     proto::model,
     server::{
         capability::{CapabilitySet, ClientCapability},
+        dispatch::tool_call::StartCall,
         form::Elicit,
         limits::CallLimits,
         serve::LatencyEstimate,
@@ -30,7 +31,7 @@ use crate::{
 };
 
 pub use builder::ToolBuilder;
-pub(crate) use handler::{ConversationHandler, ToolHandler};
+pub(crate) use handler::{ConversationHandler, PlainHandler};
 pub use handoff::{HandoffNeedsAfter, HandoffNeedsBefore, HandoffNeedsClient};
 pub use input::NoArguments;
 pub(crate) use input::ToolArguments;
@@ -169,7 +170,7 @@ pub(crate) struct ToolInner {
     #[cfg(feature = "http-server")]
     pub(crate) headers: crate::proto::http::header::ParamHeaders,
     pub(crate) input_schema: input::InputSchema,
-    pub(crate) handler: Arc<dyn ToolHandler>,
+    pub(crate) handler: Arc<dyn StartCall>,
     /// How long the tool blocks its thread.
     pub(crate) latency: Arc<LatencyEstimate>,
     /// Why the tool cannot be served.

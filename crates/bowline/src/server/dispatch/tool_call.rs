@@ -1,0 +1,153 @@
+//! How a valid call reaches its tool.
+
+use std::{ops::Range, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+
+use super::{
+    conversation_runner::{Cleanup, ConversationRequest, RoundHandler, run_conversation},
+    request::{HandlerReply, OpenChannel, Request, encode_reply},
+    tools::into_tool_result,
+};
+use crate::{
+    proto::{
+        jsonrpc::{RawJson, RequestId},
+        model::CallToolResult,
+        revision::Era,
+        server::{Reply, RequestContext},
+    },
+    server::{
+        conversation::{ServerContext, invocation::Invocation},
+        error::{Error, Result},
+        replay::{error::invalid_state, round::ResumeInput},
+        service::Core,
+        state::AnyState,
+        tool::{ConversationHandler, PlainHandler, Tool, ToolArguments},
+    },
+    transport::BoxFuture,
+};
+
+/// A call whose tool is known and whose arguments are valid.
+pub(crate) struct ToolCall {
+    pub(super) request: Request,
+    pub(super) tool: Tool,
+    pub(super) arguments: CallArguments,
+}
+
+/// The arguments of a call.
+pub(super) struct CallArguments {
+    pub(super) checked: ToolArguments,
+    /// The params of the request.
+    pub(super) params: Bytes,
+    /// The position of the arguments in them.
+    pub(super) range: Option<Range<usize>>,
+    pub(super) resume: ResumeInput,
+}
+
+/// Starts calls of a tool. The implementation decides what a program links:
+/// only tools with a context refer to conversations.
+pub(crate) trait StartCall: Send + Sync {
+    /// Starts a call. The handler itself runs in the reply's future.
+    fn start(&self, core: Arc<Core>, call: ToolCall, open_channel: OpenChannel<'_>)
+    -> HandlerReply;
+}
+
+/// A tool whose handler is given its arguments and nothing else.
+pub(crate) struct PlainTool(pub(crate) Arc<dyn PlainHandler>);
+
+impl StartCall for PlainTool {
+    fn start(&self, _: Arc<Core>, call: ToolCall, _: OpenChannel<'_>) -> HandlerReply {
+        let ToolCall {
+            request,
+            tool,
+            arguments,
+        } = call;
+        if arguments.resume.state.is_some() && request.context.era() == Era::Stateless {
+            let error = invalid_state("this tool never suspends a call");
+            return HandlerReply::Ready(Reply::Error(error));
+        }
+        let responder = ToolResponder {
+            id: request.id,
+            context: request.context,
+            timeout: tool.shared.limits.timeout,
+        };
+        HandlerReply::Pending(Arc::clone(&self.0).run(arguments.checked, responder))
+    }
+}
+
+/// A tool whose handler may ask the client questions.
+pub(crate) struct ConversationTool(pub(crate) Arc<dyn ConversationHandler>);
+
+impl StartCall for ConversationTool {
+    fn start(
+        &self,
+        core: Arc<Core>,
+        call: ToolCall,
+        open_channel: OpenChannel<'_>,
+    ) -> HandlerReply {
+        let channel = open_channel(&call.request);
+        let ToolCall {
+            request,
+            tool,
+            arguments,
+        } = call;
+        let conversation = ConversationRequest {
+            name: tool.name().into(),
+            arguments: arguments.range.map(|range| arguments.params.slice(range)),
+            limits: tool.shared.limits,
+            resume: arguments.resume,
+        };
+        let round_handler = ToolRound {
+            handler: Arc::clone(&self.0),
+            arguments: Some(arguments.checked),
+            state: Arc::clone(&core.state),
+        };
+        let reply = run_conversation(
+            core,
+            request,
+            channel,
+            conversation,
+            round_handler,
+            into_tool_result,
+        );
+        HandlerReply::Pending(Box::pin(reply))
+    }
+}
+
+/// One run of a tool's handler in a conversation.
+struct ToolRound {
+    handler: Arc<dyn ConversationHandler>,
+    arguments: Option<ToolArguments>,
+    state: AnyState,
+}
+
+impl RoundHandler<CallToolResult> for ToolRound {
+    fn run(&mut self, invocation: Arc<Invocation>) -> BoxFuture<'static, Result<CallToolResult>> {
+        let context = ServerContext::new(invocation, Arc::clone(&self.state));
+        match self.arguments.take() {
+            Some(arguments) => self.handler.run(arguments, context),
+            None => Box::pin(async { Err(Error::internal("the handler ran already")) }),
+        }
+    }
+
+    fn cleanup(&mut self, before: &RawJson, invocation: &Arc<Invocation>) -> Option<Cleanup> {
+        let context = ServerContext::new(Arc::clone(invocation), Arc::clone(&self.state));
+        self.handler.cleanup(before, context)
+    }
+}
+
+/// Turns what a plain handler returns into the reply.
+pub(crate) struct ToolResponder {
+    id: RequestId,
+    context: Box<RequestContext>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl ToolResponder {
+    pub(crate) fn reply(&self, result: Result<CallToolResult>) -> Reply {
+        match into_tool_result(result, &self.context) {
+            Ok(result) => encode_reply(&self.context, &self.id, result),
+            Err(error) => Reply::Error(error),
+        }
+    }
+}
