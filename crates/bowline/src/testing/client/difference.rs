@@ -108,7 +108,7 @@ fn describe_error(error: &TestError, dialect: &Dialect) -> String {
     };
     let lacks_capability = server_error
         .message
-        .starts_with("The request needs the capabilit");
+        .starts_with("The request requires the client capabilit");
     if lacks_capability || error.reason() == Some(Reason::CapabilityNotSupported) {
         return MISSING_CAPABILITY.to_owned();
     }
