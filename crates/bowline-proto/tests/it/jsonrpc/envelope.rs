@@ -280,7 +280,7 @@ fn a_fault_says_what_and_where_and_whose() {
     let error = fails(r#"{"jsonrpc":"2.0","result":{},"error":{},"id":"a"}"#);
     assert_eq!(
         error.to_string(),
-        "both `result` and `error` are there at byte 48 (message id \"a\")"
+        "both `result` and `error` are present at byte 48 (message id \"a\")"
     );
     assert!(error.is_response);
     assert_eq!(fails("hello").to_string(), "not JSON at byte 0");
