@@ -24,7 +24,7 @@ use super::{
 /// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let keys = KeySet::from(SigningKey::generate()?.public().clone());
+/// # let keys = KeySet::from(SigningKey::generate()?.public_key().clone());
 /// let tokens = JwtVerifier::new("https://login.example.com", KeySource::fixed(keys));
 /// let protection = Protection::builder("https://mcp.example.com/mcp")
 ///     .verifier(tokens)
