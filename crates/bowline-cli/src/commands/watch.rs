@@ -92,10 +92,7 @@ async fn watch(
         let subscription = client.resources().subscribe(uri).await;
         let subscription = subscription.map_err(|error| {
             let failure = Failure::from(error).with_prefix(uri);
-            failure.hint(
-                "name resources to subscribe to; without them, `watch` prints other \
-                 notifications",
-            )
+            failure.hint("leave out the resources to print the server's other notifications")
         })?;
         subscriptions.push(subscription);
     }

@@ -306,13 +306,13 @@ impl fmt::Display for IncompleteList {
         let Self(reason, totals) = self;
         match reason {
             IncompleteReason::Pages(limit) => {
-                write!(f, "the list exceeds the limit of {limit} pages")?
+                write!(f, "the list exceeds the limit of {limit} pages")?;
             }
             IncompleteReason::Items(limit) => {
-                write!(f, "the list exceeds the limit of {limit} items")?
+                write!(f, "the list exceeds the limit of {limit} items")?;
             }
             IncompleteReason::Bytes(limit) => {
-                write!(f, "the list exceeds the limit of {limit} bytes")?
+                write!(f, "the list exceeds the limit of {limit} bytes")?;
             }
             IncompleteReason::Timeout(time) => {
                 write!(f, "the list timed out after {time:?}")?;

@@ -139,14 +139,9 @@ impl Core {
         let arguments = conversation.arguments.as_deref();
         let principal_name = principal.map(|principal| &**principal);
         let binding = || binding(principal_name, &method, &conversation.name, arguments);
+        let name = conversation.name.clone();
         let clock = Arc::clone(&self.replay.clock);
-        let mut invocation = Invocation::new(
-            context,
-            conversation.name.clone(),
-            channel,
-            conversation.limits,
-            clock,
-        );
+        let mut invocation = Invocation::new(context, name, channel, conversation.limits, clock);
         invocation.principal = principal.cloned();
         invocation.permissions = permissions;
         invocation.lifecycle = lifecycle;
@@ -170,10 +165,8 @@ impl Core {
             account: account(principal_name),
             lifecycle: &invocation.lifecycle,
         };
-        let resumed = self
-            .replay
-            .resume(caller, state, &conversation.resume.answers);
-        match resumed.await {
+        let answers = &conversation.resume.answers;
+        match self.replay.resume(caller, state, answers).await {
             Ok(resumed) if resumed.is_expired => {
                 self.end_expired(invocation, resumed, handler).await
             }
@@ -481,7 +474,7 @@ pub(crate) async fn with_timeout<T>(
         return Ok(work.await);
     };
     let timeout_error = || {
-        let message = format!("it did not come to its end within {after:?}");
+        let message = format!("timed out after {after:?}");
         Error::with_kind(ErrorKind::Timeout { after }, message)
     };
     let left = after.saturating_sub(elapsed);

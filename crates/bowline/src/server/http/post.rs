@@ -47,6 +47,15 @@ pub(super) enum PostKind {
     Other,
 }
 
+impl PostKind {
+    fn from_envelope(envelope: &Envelope<'_>) -> Self {
+        match envelope {
+            Envelope::Request { method, .. } if method == method::INITIALIZE => Self::Initialize,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Serves a POST. The body determines the era; if it does not, the version
 /// header does.
 pub(super) fn serve<'a>(
@@ -102,12 +111,7 @@ pub(super) fn serve<'a>(
         )
         .into(),
         Ok(envelope) => {
-            let kind = match envelope {
-                Envelope::Request { method, .. } if method == method::INITIALIZE => {
-                    PostKind::Initialize
-                }
-                _ => PostKind::Other,
-            };
+            let kind = PostKind::from_envelope(&envelope);
             inner.post_to_session(parts, body.clone(), kind, permit)
         }
         Err(fault) => malformed(&fault),

@@ -10,6 +10,7 @@ mod lists;
 mod manifest;
 mod prompts;
 mod replay;
+mod resource_subscriptions;
 mod resources;
 mod sample;
 mod seal;

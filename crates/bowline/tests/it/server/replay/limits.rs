@@ -17,7 +17,7 @@ use super::{
     user,
 };
 
-const TOO_LATE: &str = "Error: Timeout: it did not come to its end within 60s";
+const TOO_LATE: &str = "Error: Timeout: timed out after 60s";
 
 fn slow() -> Tool<App> {
     Tool::new("slow")

@@ -1,0 +1,185 @@
+//! Frames that could not be sent, and when they are sent again.
+
+use bytes::Bytes;
+
+use super::{Ready, Session, outcome_from_status};
+use crate::{
+    Instant,
+    client::{
+        CallId, ConnectionErrorKind, Failure, SendError, Telemetry,
+        calls::{Call, Phase},
+        core::Core,
+        state::{Disconnect, RedialPolicy, State, disconnect},
+        timer::Timer,
+    },
+    jsonrpc::{Envelope, scan},
+    revision::Era,
+};
+
+impl Ready {
+    pub(in crate::client) fn send_failed(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        wire_id: Option<u64>,
+        error: SendError,
+    ) -> State {
+        let call = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id));
+        let moved = call
+            .and_then(|id| core.calls.get(id))
+            .map(|call| call.moved_session);
+        if let SendError::Status(status) = &error
+            && status.status == 404
+            && self.rules.era == Era::Handshake
+            && moved != Some(true)
+        {
+            return self.session_not_found(core, now, call);
+        }
+        let Some(wire_id) = wire_id else {
+            if let (SendError::Busy(frame), Session::Handshake(session)) =
+                (error, &mut self.session)
+                && is_response(&frame)
+            {
+                session.peer_requests.defer_response(core, now, frame);
+            }
+            // A notification is sent only once.
+            return State::Ready(self);
+        };
+        match call {
+            Some(id) => self.call_send_failed(core, now, id, error),
+            None => self.subscription_stream_failed(core, now, wire_id, &error),
+        }
+        State::Ready(self)
+    }
+
+    /// Handles an unknown session. The server did not process this request, so it is
+    /// safe to send it again in the next session, unless it is bound to this one.
+    ///
+    /// Redials without a delay only if a call moves to the next session: a server that
+    /// accepts no session at all would otherwise be dialled in a loop.
+    fn session_not_found(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        call: Option<CallId>,
+    ) -> State {
+        let redial = match call {
+            Some(id) if core.move_to_next_session(id) => RedialPolicy::Immediately,
+            Some(id)
+                if core
+                    .calls
+                    .get(id)
+                    .is_some_and(|call| call.binding.is_session()) =>
+            {
+                core.fail(now, id, Failure::SessionLost);
+                RedialPolicy::AfterBackoff
+            }
+            _ => RedialPolicy::AfterBackoff,
+        };
+        self.cancel_peer_requests(core);
+        let close_link = Some(self.link);
+        let cause = ConnectionErrorKind::SessionNotFound.into();
+        disconnect(
+            core,
+            now,
+            Disconnect {
+                close_link,
+                cause,
+                redial,
+            },
+        )
+    }
+
+    fn call_send_failed(&mut self, core: &mut Core, now: Instant, id: CallId, error: SendError) {
+        match error {
+            SendError::Busy(frame) => Self::retry_later(core, now, id, frame),
+            SendError::Failed(cause) => {
+                core.fail(now, id, Failure::NotDelivered(cause));
+            }
+            SendError::NoResponse(cause) => {
+                if let Some(wire_id) = core.calls.get(id).and_then(Call::wire_id) {
+                    core.remember_cancelled(now, wire_id);
+                }
+                core.fail(now, id, Failure::ConnectionLost(cause));
+            }
+            SendError::Status(status) => {
+                let outcome = outcome_from_status(&status);
+                self.finish_or_relist(core, now, id, outcome);
+            }
+        }
+    }
+
+    /// Schedules a frame to be sent again because the link's queue is full, up to
+    /// `max_sends` attempts.
+    fn retry_later(core: &mut Core, now: Instant, id: CallId, frame: Bytes) {
+        let (delay, jitter) = (core.config.busy_retry.delay, core.config.busy_retry.jitter);
+        let delay = core.rng.jitter(delay, jitter);
+        let Some(call) = core.calls.get_mut(id) else {
+            return;
+        };
+        let Phase::InFlight { wire_id, sends } = call.phase else {
+            return;
+        };
+        if sends >= core.config.busy_retry.max_sends {
+            core.observe(|| Telemetry::RetryExhausted { call: id.0 });
+            core.fail(now, id, Failure::Busy { sends });
+            return;
+        }
+        let at = now + delay;
+        call.phase = Phase::Retrying {
+            wire_id,
+            frame,
+            sends,
+            at,
+        };
+        core.timers.arm(Timer::Resend(id), at);
+        core.observe(|| Telemetry::RetryScheduled {
+            call: id.0,
+            sends,
+            delay,
+        });
+    }
+
+    /// Sends the responses again that the link was too busy to accept.
+    pub(in crate::client) fn resend_deferred(&mut self, core: &mut Core) {
+        if let Session::Handshake(session) = &mut self.session {
+            session.peer_requests.resend_deferred(core, self.link);
+        }
+    }
+
+    /// Sends a busy or paused call again after its delay.
+    pub(in crate::client) fn resend(&mut self, core: &mut Core, now: Instant, id: CallId) {
+        let Some(call) = core.calls.get_mut(id) else {
+            return;
+        };
+        match &mut call.phase {
+            Phase::Retrying {
+                wire_id,
+                frame,
+                sends,
+                ..
+            } => {
+                let (wire_id, frame, sends) = (*wire_id, frame.clone(), *sends + 1);
+                call.phase = Phase::InFlight { wire_id, sends };
+                core.send(self.link, Some(wire_id), frame);
+            }
+            Phase::Paused { .. } => {
+                if core.queue_after_pause(now, id) {
+                    self.send_queued(core, now, id);
+                }
+            }
+            Phase::Queued(_)
+            | Phase::InFlight { .. }
+            | Phase::AwaitingInput(_)
+            | Phase::Subscribing => {}
+        }
+    }
+}
+
+/// Returns whether an outgoing frame is a response.
+fn is_response(frame: &[u8]) -> bool {
+    matches!(
+        scan(frame),
+        Ok(Envelope::Response { .. } | Envelope::Error { .. })
+    )
+}
