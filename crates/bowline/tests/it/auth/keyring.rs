@@ -86,7 +86,7 @@ async fn those_who_share_a_keyring_take_turns() {
 async fn a_keyring_that_is_locked_is_an_error_without_what_it_has() {
     for (error, words) in [
         (Error::NoStorageAccess("locked".into()), "locked"),
-        (Error::BadEncoding(b"hush".to_vec()), "something else"),
+        (Error::BadEncoding(b"hush".to_vec()), "unexpected format"),
     ] {
         let keyring = Keyring::new("locked");
         let mut scene = Scene::set().await;

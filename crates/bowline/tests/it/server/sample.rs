@@ -149,7 +149,7 @@ async fn what_the_client_cannot_do_is_not_asked() {
     let service = forecast();
     for revision in REVISIONS {
         let told = call(&service, revision, in_turn([])).await;
-        let expected = "Capability { capability: \"sampling.tools\" } \
+        let expected = "MissingCapability { capability: \"sampling.tools\" } \
             the client did not declare sampling.tools";
         assert_eq!(told.text, expected, "{revision}");
     }
@@ -159,7 +159,7 @@ async fn what_the_client_cannot_do_is_not_asked() {
         let told = client.call(&*in_turn([])).await;
         assert!(
             told.text
-                .contains("Capability { capability: \"sampling\" }"),
+                .contains("MissingCapability { capability: \"sampling\" }"),
             "{}",
             told.text
         );

@@ -39,7 +39,7 @@ fn debug_shows_names_and_no_keys() {
     let keys = SealKeys::from_secret(&[1; 32]).unwrap();
     assert_eq!(
         format!("{keys:?}"),
-        "Keyring { keys: [5b139f7ab176fc5e], shared: true }"
+        "SealKeys { keys: [5b139f7ab176fc5e], shared: true }"
     );
 }
 

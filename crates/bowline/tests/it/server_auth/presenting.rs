@@ -117,12 +117,12 @@ async fn what_is_no_token_at_all_is_invalid() {
     let node = Issuer::new("k").node();
     for token in ["x", "a.b.c", "....", "e30.e30.e30"] {
         node.bearing(token)
-            .refuses("invalid_token", "no issuer")
+            .refuses("invalid_token", "issuer of the token is unknown")
             .await;
     }
     let long = "a".repeat(40_000);
     node.bearing(&long)
-        .refuses("invalid_token", "no issuer")
+        .refuses("invalid_token", "issuer of the token is unknown")
         .await;
 }
 

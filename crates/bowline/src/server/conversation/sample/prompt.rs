@@ -214,7 +214,7 @@ mod tests {
         check_turns(&[("assistant", &[result("a")])], Some(why));
         check_turns(
             &[("judge", &[text()])],
-            Some("the role \"judge\" is not known"),
+            Some("unknown role \"judge\""),
         );
     }
 

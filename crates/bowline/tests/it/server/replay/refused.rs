@@ -188,7 +188,7 @@ async fn who_puts_nothing_off_takes_no_state() {
         let round = peer.go_on(&echoed, state, &answers).await;
         is_refused(
             &round,
-            "requestState was rejected: this tool is never suspended",
+            "requestState was rejected: this tool never suspends a call",
         );
     }
     let round = peer.begin(&echoed).await;
