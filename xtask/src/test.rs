@@ -77,6 +77,7 @@ const STEPS: &[Step] = &[
             arguments: &[
                 "check",
                 "--quiet",
+                "--locked",
                 "--manifest-path",
                 "crates/bowline-proto/fuzz/Cargo.toml",
                 "--target-dir",
@@ -295,6 +296,7 @@ mod tests {
                 "cargo fmt --all --check",
                 "cargo xtask tidy",
                 "cargo clippy --workspace --all-features --all-targets -- -D warnings",
+                "cargo check --quiet --locked --manifest-path crates/bowline-proto/fuzz/Cargo.toml --target-dir target",
                 "cargo xtask features",
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
                 "cargo xtask packages",
@@ -313,7 +315,15 @@ mod tests {
         assert_eq!(
             core,
             [
-                "format", "tidy", "lints", "features", "docs", "packages", "guides", "tests"
+                "format",
+                "tidy",
+                "lints",
+                "fuzz targets",
+                "features",
+                "docs",
+                "packages",
+                "guides",
+                "tests"
             ]
         );
         assert_eq!(steps(false).count(), STEPS.len());

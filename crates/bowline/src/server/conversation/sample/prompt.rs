@@ -212,10 +212,7 @@ mod tests {
         );
         let why = "an assistant message must not contain tool results";
         check_turns(&[("assistant", &[result("a")])], Some(why));
-        check_turns(
-            &[("judge", &[text()])],
-            Some("unknown role \"judge\""),
-        );
+        check_turns(&[("judge", &[text()])], Some("unknown role \"judge\""));
     }
 
     #[test]
