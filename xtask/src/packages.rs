@@ -70,7 +70,9 @@ fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
             .join("target/package")
             .join(format!("{member}.crate"));
         let mut tar = Command::new("tar");
-        tar.arg("-xzf").arg(packed).arg("-C").arg(&folder);
+        // `m` sets new modification times. Packed files have a constant one, so
+        // cargo would consider an older build up to date.
+        tar.arg("-xzmf").arg(packed).arg("-C").arg(&folder);
         process::run(tar, "tar is required")?;
         patches.push_str(&format!("{name} = {{ path = \"{member}\" }}\n"));
         members.push(member);
