@@ -19,7 +19,7 @@ use crate::{
     Failure, cargo,
     failure::at_path,
     process,
-    tidy::{SUMMARY, resolve_link},
+    tidy::{SUMMARY, resolve_link, split_anchor},
 };
 
 const VERSION: &str = "0.5.4";
@@ -162,13 +162,6 @@ fn is_broken(page: &str, target: &str, pages: &BTreeMap<String, String>, folder:
 fn hrefs(page: &str) -> impl Iterator<Item = &str> {
     let rest = page.split("href=\"").skip(1);
     rest.filter_map(|rest| rest.split('"').next())
-}
-
-fn split_anchor(target: &str) -> (&str, Option<&str>) {
-    match target.split_once('#') {
-        Some((file, anchor)) => (file, Some(anchor)),
-        None => (target, None),
-    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,14 @@ pub fn resolve(path: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// Splits the anchor off a link's target.
+pub fn split_anchor(target: &str) -> (&str, Option<&str>) {
+    match target.split_once('#') {
+        Some((file, anchor)) => (file, Some(anchor)),
+        None => (target, None),
+    }
+}
+
 /// The lines outside of code blocks, with their numbers.
 fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
@@ -84,10 +92,7 @@ fn problem(path: &str, target: &str, tree: &Tree) -> Option<(String, &'static st
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
-    let (file, anchor) = match target.split_once('#') {
-        Some((file, anchor)) => (file, Some(anchor)),
-        None => (target, None),
-    };
+    let (file, anchor) = split_anchor(target);
     let linked = match file {
         "" => Some(path.to_owned()),
         file => resolve(path, file),

@@ -30,7 +30,7 @@ use crate::{Failure, cargo, expect_no_arguments};
 pub use files::Tree;
 pub use guides::SUMMARY;
 use layering::CrateRoot;
-pub use links::resolve as resolve_link;
+pub use links::{resolve as resolve_link, split_anchor};
 use source::Source;
 
 /// One place that breaks a rule.

@@ -1,4 +1,4 @@
-//! Running what may ask: live, or round by round.
+//! Runs handlers that may ask the client: live, or round by round.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
@@ -40,32 +40,32 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// What is to be run.
+/// A request whose handler may ask the client.
 pub(crate) struct ConversationRequest {
     pub(crate) name: Box<str>,
-    /// The arguments, as they came.
+    /// The arguments, verbatim.
     pub(crate) arguments: Option<Bytes>,
     pub(crate) limits: CallLimits,
     pub(crate) resume: ResumeInput,
 }
 
-/// Whoever does the work.
+/// A handler, for one round.
 pub(crate) trait RoundHandler<R>: Send + 'static {
-    /// Begins the work. It is done once.
+    /// Runs the handler. Called once.
     fn run(&mut self, invocation: Arc<Invocation>) -> BoxFuture<'static, Result<R>>;
 
-    /// What to do with the value of the first phase where the last is not
-    /// reached, for work in phases.
+    /// Releases the value of the first phase if the last phase is not reached,
+    /// for handlers that have phases.
     fn cleanup(&mut self, before: &RawJson, invocation: &Arc<Invocation>) -> Option<Cleanup> {
         let _ = (before, invocation);
         None
     }
 }
 
-/// What is done with what the first phase holds.
+/// Releases the value of the first phase.
 pub(crate) type Cleanup = BoxFuture<'static, Result<()>>;
 
-/// Work without phases.
+/// A handler without phases.
 pub(crate) struct SinglePhase<F>(pub(crate) Option<F>);
 
 impl<R, F> RoundHandler<R> for SinglePhase<F>
@@ -75,26 +75,25 @@ where
     fn run(&mut self, invocation: Arc<Invocation>) -> BoxFuture<'static, Result<R>> {
         match self.0.take() {
             Some(work) => work(invocation),
-            None => Box::pin(async { Err(Error::internal("it is done already")) }),
+            None => Box::pin(async { Err(Error::internal("the handler ran already")) }),
         }
     }
 }
 
-/// What the client is told of how something ended.
+/// Maps what a handler returned to the response.
 pub(crate) type ResultMapper<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObject>;
 
-/// A round that is to be played.
+/// The run of one round.
 struct RoundRun<R, H> {
     invocation: Arc<Invocation>,
-    /// How long the conversation had been going on when the round was played
-    /// first.
+    /// The age of the conversation when the round was first run.
     elapsed: Duration,
     handler: H,
     map_result: ResultMapper<R>,
 }
 
-/// Runs something that may ask, in the way of the era. What must come to its
-/// end does, although the caller leaves.
+/// Runs a handler that may ask, as the era requires. Steps that have started
+/// run to their end even if the caller leaves.
 pub(crate) fn run_conversation<R: ResultObject + Send + 'static>(
     core: Arc<Core>,
     request: Request,
@@ -177,7 +176,7 @@ impl Core {
         }
     }
 
-    /// Runs the first round. Nothing is written down yet.
+    /// Runs the first round. It has no journal yet.
     async fn run_first_round<R: ResultObject>(
         &self,
         round_run: &mut RoundRun<R, impl RoundHandler<R>>,
@@ -199,7 +198,7 @@ impl Core {
         end.outcome
     }
 
-    /// A later round. Who repeats one that was the last gets its answer again.
+    /// Runs a later round. A repeated last round returns its stored reply.
     async fn resume_round<R: ResultObject>(
         &self,
         mut invocation: Invocation,
@@ -240,8 +239,8 @@ impl Core {
             .await
     }
 
-    /// Plays a round as far as it goes, some time after the conversation began,
-    /// which may go on for so long.
+    /// Runs a round until it ends or is suspended. The conversation expires
+    /// after `left`.
     async fn run_round<R: ResultObject>(
         &self,
         round_run: &mut RoundRun<R, impl RoundHandler<R>>,
@@ -251,7 +250,7 @@ impl Core {
         let invocation = Arc::clone(&round_run.invocation);
         let _guard = InvocationGuard(Arc::clone(&invocation));
         let Some(replayer) = &invocation.replayer else {
-            let error = errors::internal_error("there is no stage to play on");
+            let error = errors::internal_error("the round has no replayer");
             return RoundOutcome::Retryable(error).into();
         };
         let work = round_run.handler.run(Arc::clone(&invocation));
@@ -284,8 +283,8 @@ impl Core {
         }
     }
 
-    /// Hands a state out, for the next round. If that cannot be done for a
-    /// first round, or nobody is there to take it, nobody can go on.
+    /// Suspends the conversation and returns its sealed state. If that fails in
+    /// the first round, or the caller has left, the conversation cannot resume.
     async fn suspend<R>(
         &self,
         invocation: &Invocation,
@@ -316,8 +315,8 @@ impl Core {
         }
     }
 
-    /// Ends a conversation whose state came back too late, if it has not ended
-    /// and that can be known: what its first phase holds is released.
+    /// Ends a conversation whose state came back after it expired, unless it has
+    /// ended already. Releases the value of its first phase.
     async fn end_expired<R>(
         &self,
         mut invocation: Invocation,
@@ -350,13 +349,13 @@ impl Core {
 }
 
 impl<R: ResultObject, H: RoundHandler<R>> RoundRun<R, H> {
-    /// What was run came to its end.
+    /// Returns the outcome of a handler that returned.
     fn finish(&self, end: Result<R>) -> RoundOutcome<R> {
         let context = &self.invocation.context;
         let is_missing_capability = matches!(&end, Err(error) if error.is_missing_capability());
         match (self.map_result)(end, context) {
             Ok(result) => RoundOutcome::Complete(result),
-            // The client may declare it when it comes again.
+            // The client may declare it when it repeats the round.
             Err(error) if is_missing_capability && context.era() == Era::Stateless => {
                 RoundOutcome::Retryable(error)
             }
@@ -364,9 +363,8 @@ impl<R: ResultObject, H: RoundHandler<R>> RoundRun<R, H> {
         }
     }
 
-    /// The conversation ends here, and not where it would have, so that what its
-    /// first phase holds is to be released. This much of it is known besides
-    /// what its stage knows.
+    /// Ends the conversation early, so the value of its first phase is released.
+    /// `entries` are those that the replayer does not have yet.
     fn end_early(&self, round: RoundOutcome<R>, entries: &[Entry]) -> RoundEnd<R> {
         let cleanup_input = self.cleanup_input(entries);
         RoundEnd {
@@ -375,7 +373,7 @@ impl<R: ResultObject, H: RoundHandler<R>> RoundRun<R, H> {
         }
     }
 
-    /// What the first phase holds, if no later one has begun.
+    /// Returns the value of the first phase, if no later phase has started.
     fn cleanup_input(&self, entries: &[Entry]) -> Option<RawJson> {
         let replayer = self.invocation.replayer.as_ref()?;
         let outcome = |id: &str| {
@@ -394,20 +392,20 @@ impl<R: ResultObject, H: RoundHandler<R>> RoundRun<R, H> {
     }
 }
 
-/// Tells the client that another node works on its request.
+/// Reports to the client that another node is processing its request.
 fn report_waiting(invocation: &Invocation) -> impl Fn() {
     let attempts = std::sync::atomic::AtomicU32::new(0);
     move || {
         let attempts = attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        // Far less than any work will say of itself afterwards.
+        // Less than any progress that the handler will report.
         let progress = f64::from(attempts) / 1e6;
         let message = "Another node works on this request";
         invocation.channel.progress(progress, None, Some(message));
     }
 }
 
-/// Lets nothing new begin once the caller has left, or the time of the
-/// conversation is over.
+/// Starts no new steps once the caller has left or the conversation has
+/// expired.
 async fn stop_when_abandoned<T>(
     invocation: &Invocation,
     replayer: &Replayer,
@@ -434,7 +432,7 @@ async fn stop_when_abandoned<T>(
     .await
 }
 
-/// Keeps the lease of the conversation's journal meanwhile, if it has one.
+/// Renews the lease of the conversation's journal while the future runs.
 async fn while_renewing_lease<T>(invocation: &Invocation, future: impl Future<Output = T>) -> T {
     let Some(journal) = &invocation.journal else {
         return future.await;
@@ -446,7 +444,7 @@ async fn while_renewing_lease<T>(invocation: &Invocation, future: impl Future<Ou
     }
 }
 
-/// Runs something that asks its client directly.
+/// Runs a handler whose questions are requests to the client.
 async fn run_live<R: ResultObject>(
     invocation: Invocation,
     mut handler: impl RoundHandler<R>,
@@ -464,7 +462,7 @@ async fn run_live<R: ResultObject>(
     (ended, invocation)
 }
 
-/// The work, with a limit on its time, of which some is spent.
+/// Runs the future with a timeout, of which some time has elapsed.
 pub(crate) async fn with_timeout<T>(
     limit: Option<Duration>,
     elapsed: Duration,
@@ -487,8 +485,8 @@ pub(crate) async fn with_timeout<T>(
 }
 
 impl<R: ResultObject> RoundEnd<R> {
-    /// Writes down how a later round ended, if the conversation did. Its answer
-    /// is what was written first.
+    /// Records the end of a later round, if it ended the conversation. Returns
+    /// the reply that was recorded first.
     async fn record<H>(
         self,
         invocation: &Arc<Invocation>,
@@ -509,7 +507,7 @@ impl<R: ResultObject> RoundEnd<R> {
                 return stored.into_reply();
             }
         };
-        // First, so that it is known wherever it is cut off.
+        // Before the cleanup, so a crash in it is visible in the journal.
         let started_steps = self.cleanup_input.iter().map(|_| CLEANUP.into()).collect();
         match journal.record_end(&encoded_reply, started_steps).await {
             Ok(EndOutcome::Recorded) => {
@@ -522,7 +520,7 @@ impl<R: ResultObject> RoundEnd<R> {
     }
 }
 
-/// Releases what the first phase holds, unless a later one has begun.
+/// Releases the value of the first phase, unless a later phase has started.
 async fn clean_up<R>(
     invocation: &Arc<Invocation>,
     handler: &mut impl RoundHandler<R>,
@@ -533,7 +531,7 @@ async fn clean_up<R>(
         && let Some(cleanup) = handler.cleanup(&cleanup_input, invocation)
     {
         let _busy = invocation.lifecycle.begin_work();
-        // Why the conversation ended matters more.
+        // The reason why the conversation ended is more important.
         let _ = run_as_step(cleanup).await;
     }
 }

@@ -10,21 +10,21 @@ use crate::proto::{
     server::{Reply, RequestContext, encode_result, errors},
 };
 
-/// How one round ended, and what is to be done about it.
+/// The end of one round.
 pub(super) struct RoundEnd<R> {
     pub(super) outcome: RoundOutcome<R>,
-    /// What the first phase holds and is to be released, since no later one is
+    /// The value of the first phase, to be released because no later phase is
     /// reached.
     pub(super) cleanup_input: Option<RawJson>,
 }
 
-/// How one round ended.
+/// The outcome of one round.
 pub(super) enum RoundOutcome<R> {
     Complete(R),
     Suspended(InputRequiredResult),
-    /// What was run ended with an error of the protocol.
+    /// The handler returned an error that becomes an error response.
     ProtocolError(ErrorObject),
-    /// The round came to no end. It may be played again.
+    /// The round did not end. The client may repeat it.
     Retryable(ErrorObject),
 }
 
@@ -61,7 +61,7 @@ impl<R: ResultObject> RoundOutcome<R> {
     }
 }
 
-/// An answer that may be given again.
+/// A reply that is stored, to be returned again.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum StoredReply {
     #[serde(rename = "r")]

@@ -34,8 +34,8 @@ pub(super) struct Job {
 
 impl Inner {
     /// Returns whether more work may run concurrently, and none is queued.
-    pub(super) fn has_capacity(&self, at_once: usize) -> bool {
-        self.queued_jobs.is_empty() && self.running.len() < at_once
+    pub(super) fn has_capacity(&self, max_concurrent: usize) -> bool {
+        self.queued_jobs.is_empty() && self.running.len() < max_concurrent
     }
 
     pub(super) fn enqueue(&mut self, job: Job) {
@@ -43,18 +43,18 @@ impl Inner {
     }
 
     /// Queues a notification, if there are not too many already.
-    pub(super) fn queue_notification(&mut self, notice: NotificationJob) {
+    pub(super) fn queue_notification(&mut self, job: NotificationJob) {
         let waiting: usize = self.notification_jobs.iter().map(|it| it.bytes).sum();
-        let fits = self.notification_jobs.is_empty()
-            || waiting + notice.bytes <= MAX_QUEUED_NOTIFICATION_BYTES;
-        if fits && self.notification_jobs.len() < MAX_QUEUED_NOTIFICATIONS {
-            self.notification_jobs.push_back(notice);
+        let has_room = self.notification_jobs.is_empty()
+            || waiting + job.bytes <= MAX_QUEUED_NOTIFICATION_BYTES;
+        if has_room && self.notification_jobs.len() < MAX_QUEUED_NOTIFICATIONS {
+            self.notification_jobs.push_back(job);
         }
     }
 
     /// Returns the next job, if there is capacity.
-    pub(super) fn next_job(&mut self, at_once: usize) -> Option<Job> {
-        if self.running.len() >= at_once {
+    pub(super) fn next_job(&mut self, max_concurrent: usize) -> Option<Job> {
+        if self.running.len() >= max_concurrent {
             return None;
         }
         self.queued_jobs.pop_front()
