@@ -8,7 +8,7 @@
 //! - `output` prints for people and programs; `failure` holds errors and exit
 //!   codes; `shutdown` makes sure no server is left running.
 //! - `input` reads files named on the command line; `signals` waits for Ctrl-C
-//!   and SIGTERM; `dirs` locates the state directory.
+//!   and SIGTERM; `dirs` locates the state directory; `sync` takes locks.
 //! - `sign_in` handles authorization.
 //! - `traffic` shows, records and replays messages.
 //! - `demo` is the built-in server; `doctor` diagnoses servers that do not
@@ -30,6 +30,7 @@ mod shutdown;
 mod sign_in;
 mod signals;
 mod signature;
+mod sync;
 mod target;
 mod traffic;
 

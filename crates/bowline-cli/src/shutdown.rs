@@ -2,14 +2,14 @@
 
 use std::{
     mem,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use bowline::{Client, transport::CloseTracker};
 use tokio::task::JoinSet;
 
-use crate::signals;
+use crate::{signals, sync};
 
 /// How long servers may take to exit, unless the command has less time. A
 /// server that exits when its input closes takes milliseconds; one that waits
@@ -30,7 +30,7 @@ pub(crate) struct Shutdown {
 impl Shutdown {
     /// Closes this connection too, however the command ends.
     pub(crate) fn register(&self, client: &Client) {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = sync::lock(&self.clients);
         clients.push(client.clone());
     }
 
@@ -45,7 +45,7 @@ impl Shutdown {
     pub(crate) async fn wait(&self, remaining: Option<Duration>) {
         let timeout = clamped_timeout(remaining);
         let clients = {
-            let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut clients = sync::lock(&self.clients);
             mem::take(&mut *clients)
         };
         let mut tasks = JoinSet::new();

@@ -7,7 +7,7 @@ use std::{
     fmt,
     ops::Deref,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -16,6 +16,7 @@ use std::{
 use crate::{
     client::{Client, Error, Health, batch::Batch, wait},
     proto::client::ConnectionState,
+    sync,
     transport::StopOutcome,
 };
 
@@ -228,9 +229,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<PooledConnection>> {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.connections)
     }
 }
 

@@ -1,19 +1,28 @@
-//! Locks whose acquisition order tests can control.
+//! Locks that ignore poisoning, and whose acquisition order tests can control.
 //!
 //! State shared by conversations and their stores is protected by locks taken here, and
 //! nothing waits while holding one. So a thread schedule is the order in which threads
 //! take their locks. In tests, `schedules` explores many of these orders: each lock is
 //! a point where another thread may run.
 
-pub(crate) use std::sync::{Mutex, MutexGuard};
+use std::sync::PoisonError;
+pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Takes a lock whose holders do not panic with inconsistent state.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(test)]
     schedules::yield_point();
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a read lock, as [`lock`] does.
+pub(crate) fn read<T: ?Sized>(rw_lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    rw_lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a write lock, as [`lock`] does.
+pub(crate) fn write<T: ?Sized>(rw_lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    rw_lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Exploration of thread schedules.

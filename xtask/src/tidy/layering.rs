@@ -61,17 +61,17 @@ const FACADE: Layers = Layers {
         ("sync", &[]),
         ("trace", &[]),
         ("guides", &[]),
-        ("transport", &[]),
+        ("transport", &["sync"]),
         ("catch_panic", &["transport"]),
         ("jose", &["canonical"]),
-        ("auth", &["jose", "transport"]),
+        ("auth", &["jose", "sync", "transport"]),
         (
             "client",
-            &["catch_panic", "observations", "trace", "transport"],
+            &["catch_panic", "observations", "sync", "trace", "transport"],
         ),
-        ("cache", &["canonical", "client"]),
-        ("pool", &["client", "transport"]),
-        ("registry", &["cache", "client", "transport"]),
+        ("cache", &["canonical", "client", "sync"]),
+        ("pool", &["client", "sync", "transport"]),
+        ("registry", &["cache", "client", "sync", "transport"]),
         ("config", &["auth", "client", "transport"]),
         (
             "server",
@@ -85,7 +85,7 @@ const FACADE: Layers = Layers {
                 "transport",
             ],
         ),
-        ("testing", &["client", "server", "transport"]),
+        ("testing", &["client", "server", "sync", "transport"]),
     ],
 };
 

@@ -2,13 +2,16 @@
 //! the responses took.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
 use serde::Deserialize;
 
-use crate::traffic::{TrafficEvent, TrafficObserver};
+use crate::{
+    sync,
+    traffic::{TrafficEvent, TrafficObserver},
+};
 
 /// Records the opening.
 #[derive(Clone, Default)]
@@ -92,7 +95,7 @@ impl OpeningObserver {
     }
 
     fn lock(&self) -> MutexGuard<'_, OpeningLog> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.0)
     }
 }
 

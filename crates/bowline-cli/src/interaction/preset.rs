@@ -13,7 +13,7 @@ use bowline::model::{ElicitSchema, PropertySchema};
 use serde_json::{Map, Value};
 
 use super::{args::Answers, field};
-use crate::{arguments, failure::Failure, input, output::closest_match};
+use crate::{arguments, failure::Failure, input, output::closest_match, sync};
 
 /// An answer to one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +154,7 @@ impl PresetAnswers {
     pub(crate) fn fill(&self, question: Option<&str>, form: &ElicitSchema) -> FilledForm {
         let mut filled = FilledForm::default();
         for (name, schema) in form.properties.iter() {
-            lock(&self.asked_fields).insert(name.to_owned());
+            sync::lock(&self.asked_fields).insert(name.to_owned());
             let answers = self.answers_for(question, name);
             if answers.is_empty() {
                 continue;
@@ -185,7 +185,7 @@ impl PresetAnswers {
             .filter(|index| is_for(&self.answers[*index].key))
             .collect();
         // Overridden answers were meant for this field too.
-        lock(&self.used).extend(&all);
+        sync::lock(&self.used).extend(&all);
         let rank = |index: usize| (index >= self.parked_count, self.answers[index].key == field);
         let best = all.iter().map(|index| rank(*index)).min();
         let best = all.into_iter().filter(|index| Some(rank(*index)) == best);
@@ -195,7 +195,7 @@ impl PresetAnswers {
     /// Returns the unused answers, with suggestions: the typed ones, or those
     /// from files.
     pub(crate) fn unused(&self, typed: bool) -> Vec<String> {
-        let (used, asked) = (lock(&self.used), lock(&self.asked_fields));
+        let (used, asked) = (sync::lock(&self.used), sync::lock(&self.asked_fields));
         let all = self.answers.iter().enumerate();
         let unused =
             all.filter(|(index, answer)| !used.contains(index) && answer.is_typed == typed);
@@ -257,12 +257,6 @@ pub(crate) struct FilledForm {
     pub(crate) content: Map<String, Value>,
     /// Fields with invalid answers, and why.
     pub(crate) invalid: Vec<(String, String)>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

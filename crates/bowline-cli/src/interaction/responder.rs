@@ -2,7 +2,7 @@
 //! not at all.
 
 use std::sync::{
-    Mutex, MutexGuard, OnceLock, PoisonError,
+    Mutex, MutexGuard, OnceLock,
     atomic::{AtomicU32, Ordering},
 };
 
@@ -30,6 +30,7 @@ use crate::{
     args::Globals,
     failure::{Failure, FailureKind},
     output::{Output, escape_control},
+    sync,
     target::{CommandClock, Target},
 };
 
@@ -136,9 +137,7 @@ impl Responder {
     }
 
     fn asking_server(&self) -> MutexGuard<'_, AskingServer> {
-        self.asking_server
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.asking_server)
     }
 
     /// Returns the folders in which servers may work.
@@ -232,7 +231,7 @@ impl Responder {
     }
 
     fn lock_failures(&self) -> MutexGuard<'_, Vec<Failure>> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.failures)
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
-use crate::output::Paint;
+use crate::{output::Paint, sync};
 
 /// Standard error during a call.
 pub(crate) struct Screen {
@@ -83,7 +83,7 @@ impl Screen {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.state)
     }
 }
 

@@ -5,13 +5,13 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     thread,
 };
 
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-use crate::output::Paint;
+use crate::{output::Paint, sync};
 
 /// A terminal with a user.
 pub(crate) struct Terminal {
@@ -70,7 +70,7 @@ impl Terminal {
 
     /// Write errors are ignored.
     fn write(&self, text: &str) {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = sync::lock(&self.out);
         let _ = out.write_all(text.as_bytes());
         let _ = out.flush();
     }

@@ -13,7 +13,7 @@ mod suggest;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub(crate) use self::{
     style::{Paint, Style},
     suggest::closest_match,
 };
-use crate::{args::Color, failure::Failure};
+use crate::{args::Color, failure::Failure, sync};
 
 /// Prints results and notes.
 pub(crate) struct Output {
@@ -73,10 +73,7 @@ impl Output {
 
     /// Prints a note unless it was printed before.
     pub(crate) fn note_once(&self, text: String) {
-        let mut printed = self
-            .printed_notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut printed = sync::lock(&self.printed_notes);
         if !printed.contains(&text) {
             self.note(&text);
             printed.push(text);

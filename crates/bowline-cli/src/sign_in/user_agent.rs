@@ -1,6 +1,6 @@
 //! Directing the user at the terminal to the sign-in page.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bowline::{
     auth::{AuthError, AuthorizationResponse, AuthorizationSession, Loopback, Paste, UserAgent},
@@ -10,6 +10,7 @@ use bowline::{
 use crate::{
     interaction::{Responder, open_page},
     output::escape_control,
+    sync,
 };
 
 /// The interactive user. It is attached only while the user was asked to sign
@@ -40,11 +41,11 @@ impl InteractiveUser {
     }
 
     fn set(&self, user: Option<AttachedUser>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = user;
+        *sync::lock(&self.0) = user;
     }
 
     fn attached(&self) -> Option<AttachedUser> {
-        let user = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let user = sync::lock(&self.0);
         user.clone()
     }
 }

@@ -6,7 +6,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -14,6 +14,8 @@ use tokio::{
     sync::Notify,
     time::{Instant, sleep},
 };
+
+use crate::sync;
 
 /// Measures the time of a command. It is paused while the user or a model is
 /// asked. Clones share state.
@@ -102,7 +104,7 @@ impl CommandClock {
     }
 
     fn pauses(&self) -> MutexGuard<'_, Pauses> {
-        self.0.pauses.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.0.pauses)
     }
 }
 

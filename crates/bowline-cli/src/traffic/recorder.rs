@@ -4,7 +4,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::Duration,
 };
 
@@ -17,7 +17,7 @@ use super::{
     recording::{FORMAT, event},
     utc_time::UtcTime,
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, sync};
 
 /// Writes every frame to a file, one line each, without buffering: the file is
 /// complete even if the command is killed.
@@ -110,7 +110,7 @@ impl Recorder {
     }
 
     fn write(&self, line: &impl Serialize) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = sync::lock(&self.file);
         let Some(writer) = &mut *file else {
             return;
         };

@@ -9,7 +9,7 @@ use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context as TaskContext, Poll, ready},
 };
 
@@ -29,7 +29,7 @@ use super::{
     message::Message,
     recorded_server::{RecordedServer, ReplayFrame},
 };
-use crate::{context::Context, failure::Failure, output::Output, signals};
+use crate::{context::Context, failure::Failure, output::Output, signals, sync};
 
 /// Maximum size of a request body.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -174,7 +174,7 @@ impl PlaybackServer {
     }
 
     fn lock(&self) -> MutexGuard<'_, PlaybackState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.state)
     }
 }
 

@@ -33,7 +33,7 @@ mod store;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -46,7 +46,7 @@ use self::{
     source::Source,
     store::{Store, Value},
 };
-use crate::client::Client;
+use crate::{client::Client, sync};
 
 /// A bounded cache that several connections can share.
 ///
@@ -165,7 +165,7 @@ struct Shared {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code panics while holding the lock with inconsistent state.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.state)
     }
 }
 

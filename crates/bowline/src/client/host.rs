@@ -5,7 +5,7 @@ use std::{
     fmt,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::SystemTime,
 };
 
@@ -32,6 +32,7 @@ use crate::{
             InputRequest, InputRequiredResult, InputResponses, method,
         },
     },
+    sync,
     transport::BoxFuture,
 };
 
@@ -139,9 +140,7 @@ impl Host {
 
     /// Returns the subscribed resources and their subscriber counts.
     pub(super) fn subscriptions(&self) -> MutexGuard<'_, HashMap<Box<str>, SubscriberCount>> {
-        self.subscriptions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.subscriptions)
     }
 
     /// Ends all notification streams.
@@ -150,9 +149,7 @@ impl Host {
     }
 
     fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
-        self.subscribers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.subscribers)
     }
 
     pub(crate) fn handle_event(&self, shared: &Arc<Shared>, event: Event) {
@@ -208,24 +205,17 @@ impl Host {
     fn spawn_task(&self, task: HostTask, work: impl Future<Output = ()> + Send + 'static) {
         // The table stays locked while the task is spawned so that the task cannot
         // finish before it is in the table.
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = sync::lock(&self.running);
         let handle = tokio::spawn(work).abort_handle();
         running.insert(task, handle);
     }
 
     fn task_finished(&self, task: HostTask) {
-        self.running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&task);
+        sync::lock(&self.running).remove(&task);
     }
 
     fn abort_task(&self, task: HostTask) {
-        let running = self
-            .running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&task);
+        let running = sync::lock(&self.running).remove(&task);
         if let Some(handle) = running {
             handle.abort();
         }

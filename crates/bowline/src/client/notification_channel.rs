@@ -2,12 +2,14 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
 };
 
 use tokio::sync::broadcast;
 
 use super::notification::Notification;
+
+use crate::sync;
 
 /// The maximum number of notifications buffered for a slow receiver. Beyond it the
 /// oldest are dropped.
@@ -69,13 +71,10 @@ impl NotificationSender {
 
 impl BufferedNotification {
     pub(super) fn get(&self) -> Option<Notification> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        sync::lock(&self.0).clone()
     }
 
     fn discard(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *sync::lock(&self.0) = None;
     }
 }

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     fmt,
     future::poll_fn,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
 };
 
@@ -12,6 +12,8 @@ use futures_core::Stream;
 
 use super::unfold::Unfold;
 use crate::proto::model::{Extra, ProgressParams};
+
+use crate::sync;
 
 /// The maximum number of reports buffered for a slow receiver. Beyond it the oldest are
 /// dropped.
@@ -78,7 +80,7 @@ impl ProgressSender {
     /// runs foreign code.
     #[must_use]
     pub(crate) fn send(&self, progress: ProgressParams) -> Option<Waker> {
-        let mut state = lock(&self.0);
+        let mut state = sync::lock(&self.0);
         if state.is_closed {
             return None;
         }
@@ -89,14 +91,14 @@ impl ProgressSender {
 
 impl Clone for ProgressSender {
     fn clone(&self) -> Self {
-        lock(&self.0).senders += 1;
+        sync::lock(&self.0).senders += 1;
         Self(Arc::clone(&self.0))
     }
 }
 
 impl Drop for ProgressSender {
     fn drop(&mut self) {
-        let mut state = lock(&self.0);
+        let mut state = sync::lock(&self.0);
         state.senders -= 1;
         if state.senders == 0 {
             wake(state);
@@ -113,7 +115,7 @@ impl ProgressReceiver {
 
     /// Polls for the next report; see [`recv`](Self::recv).
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<ProgressParams>> {
-        let mut state = lock(&self.0);
+        let mut state = sync::lock(&self.0);
         if let Some(next) = state.pop() {
             return Poll::Ready(Some(next));
         }
@@ -127,7 +129,7 @@ impl ProgressReceiver {
     /// Returns how many reports were dropped so far because newer ones arrived first.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        lock(&self.0).lost
+        sync::lock(&self.0).lost
     }
 
     /// Converts the receiver into a [`Stream`].
@@ -141,7 +143,7 @@ impl ProgressReceiver {
 
 impl Drop for ProgressReceiver {
     fn drop(&mut self) {
-        let mut state = lock(&self.0);
+        let mut state = sync::lock(&self.0);
         state.is_closed = true;
         state.buffered = VecDeque::new();
     }
@@ -188,11 +190,6 @@ fn wake(mut state: MutexGuard<'_, State>) {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // No code panics while holding the lock with inconsistent state.
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl fmt::Debug for ProgressSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProgressSender").finish_non_exhaustive()
@@ -201,7 +198,7 @@ impl fmt::Debug for ProgressSender {
 
 impl fmt::Debug for ProgressReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = lock(&self.0);
+        let state = sync::lock(&self.0);
         f.debug_struct("ProgressReceiver")
             .field("waiting", &state.buffered.len())
             .field("lost", &state.lost)
@@ -226,7 +223,7 @@ mod tests {
         for report in reports {
             assert!(sender.send(report).is_none(), "nobody waits");
         }
-        let mut state = lock(&receiver.0);
+        let mut state = sync::lock(&receiver.0);
         let oldest = std::iter::from_fn(|| state.pop());
         let steps = oldest.map(|report| report.progress.as_f64()).collect();
         assert_eq!(state.bytes, 0);
@@ -255,6 +252,6 @@ mod tests {
         let (sender, receiver) = progress_channel();
         drop(receiver);
         let _ = sender.send(report(1, "unheard"));
-        assert!(lock(&sender.0).buffered.is_empty());
+        assert!(sync::lock(&sender.0).buffered.is_empty());
     }
 }

@@ -8,7 +8,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker, ready},
     time::Duration,
 };
@@ -36,6 +36,7 @@ use crate::{
             Outcome, Output, Request, Timeouts,
         },
     },
+    sync,
     transport::{CloseTracker, Link, OutgoingFrame},
 };
 
@@ -138,7 +139,7 @@ impl Shared {
     pub(super) fn lock_inner(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be a bug of this crate; later callers should
         // still get a response.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.inner)
     }
 
     /// Returns the current time of the machine.

@@ -14,7 +14,7 @@ mod status;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -30,6 +30,7 @@ pub use crate::client::batch::{Batch, call_many, read_many};
 use crate::{
     cache::{Cache, CachedClient},
     client::Client,
+    sync,
     transport::StopOutcome,
 };
 
@@ -273,7 +274,7 @@ impl Registry {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Server>> {
         let servers = &self.shared.servers;
-        servers.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(servers)
     }
 }
 

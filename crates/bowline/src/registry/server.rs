@@ -1,7 +1,7 @@
 //! One server of a registry: how it is started, and its connection.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock},
     time::SystemTime,
 };
 
@@ -10,6 +10,7 @@ use crate::{
     cache::{Cache, CachedClient},
     client::Client,
     proto::client::ConnectionError,
+    sync,
 };
 
 type ConnectFn = dyn Fn(&str) -> Client + Send + Sync;
@@ -112,9 +113,7 @@ impl Slot {
 
     fn lock_closed(&self) -> MutexGuard<'_, bool> {
         // The function that starts a client may panic, and has then started none.
-        self.is_closed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.is_closed)
     }
 
     fn has_ended(&self) -> bool {

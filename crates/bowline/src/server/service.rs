@@ -3,7 +3,7 @@
 use std::{
     fmt,
     future::Future,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, RwLock},
     time::Duration,
 };
 
@@ -44,6 +44,7 @@ use crate::{
         model::{ListToolsParams, ResultObject},
         server::{CacheHint, Config, ListKind, Reply, RequestContext, errors},
     },
+    sync,
     transport::{BoxFuture, Link, Memory},
 };
 
@@ -116,7 +117,7 @@ pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
 impl Core {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        let catalog = sync::read(&self.catalog);
         Arc::clone(&catalog)
     }
 
@@ -254,7 +255,7 @@ impl RequestHandler for Core {
 
     #[cfg(feature = "http-server")]
     fn has_param_headers(&self) -> bool {
-        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        let catalog = sync::read(&self.catalog);
         catalog.tools.has_headers
     }
 
@@ -426,8 +427,7 @@ impl<S: Send + Sync + 'static> Service<S> {
         &self,
         change: impl FnOnce(&mut Catalog) -> Result<(), E>,
     ) -> Result<(), E> {
-        let catalog = self.core.catalog.write();
-        let mut current = catalog.unwrap_or_else(PoisonError::into_inner);
+        let mut current = sync::write(&self.core.catalog);
         let mut next = Catalog::clone(&current);
         change(&mut next)?;
         *current = Arc::new(next);

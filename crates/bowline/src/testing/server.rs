@@ -1,7 +1,7 @@
 //! A fake server that a test controls.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::{FakeResponse, FakeSession, ReceivedMessage};
 use crate::{
     proto::revision::{Era, Revision},
+    sync,
     transport::{Memory, MemoryListener},
 };
 
@@ -101,10 +102,7 @@ impl FakeServer {
     /// links.
     #[must_use]
     pub fn transcript(&self) -> Vec<ReceivedMessage> {
-        self.transcript
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        sync::lock(&self.transcript).clone()
     }
 
     /// Returns how often the client sent this method.

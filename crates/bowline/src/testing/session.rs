@@ -1,6 +1,6 @@
 //! One link to the fake server, driven by the test.
 
-use std::{sync::PoisonError, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use super::{FakeResponse, ReceivedMessage, ServerProfile, server::MessageLog};
 use crate::{
     proto::jsonrpc::{ErrorObject, RawJson, code},
+    sync,
     transport::MemoryLink,
 };
 
@@ -37,10 +38,7 @@ impl FakeSession {
     /// Receives the next message; `None` once the client has closed the link.
     pub async fn recv(&mut self) -> Option<ReceivedMessage> {
         let message = ReceivedMessage::parse(self.peer.recv().await?);
-        self.transcript
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(message.clone());
+        sync::lock(&self.transcript).push(message.clone());
         Some(message)
     }
 

@@ -15,6 +15,8 @@ use super::{
     SendError, Transport,
 };
 
+use crate::sync;
+
 /// Number of bytes that each direction queues before it is busy.
 const QUEUE_BYTES: usize = 1024 * 1024;
 
@@ -237,9 +239,7 @@ impl FrameQueue {
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
         // No code that holds the lock can panic halfway.
-        self.state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        sync::lock(&self.state)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A scripted user and model for the tour, with a log of the dialogue.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bowline::{
     client::ClientBuilder,
@@ -9,6 +9,8 @@ use bowline::{
     },
 };
 use serde_json::{Value, json};
+
+use crate::sync;
 
 /// The log of a conversation, in order.
 #[derive(Clone, Default)]
@@ -35,12 +37,12 @@ pub(super) enum Speaker {
 impl DialogueLog {
     /// Takes the lines since the last call.
     pub(super) fn take_lines(&self) -> Vec<DialogueLine> {
-        std::mem::take(&mut self.lines.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut sync::lock(&self.lines))
     }
 
     fn add(&self, speaker: Speaker, text: impl Into<String>) {
         let text = text.into();
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = sync::lock(&self.lines);
         lines.push(DialogueLine { speaker, text });
     }
 }

@@ -12,7 +12,7 @@ mod trust_file;
 use std::{
     collections::HashSet,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use bowline::config::ConfigScope;
@@ -27,6 +27,7 @@ use crate::{
     context::Context,
     failure::Failure,
     output::{escape_control, short_path},
+    sync,
 };
 
 /// The servers trusted in this run and before. Clones share state.
@@ -60,7 +61,7 @@ impl RunTrust {
     }
 
     fn cache(&self) -> MutexGuard<'_, TrustCache> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.0)
     }
 }
 

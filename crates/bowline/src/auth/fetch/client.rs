@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     error::Error as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -11,7 +11,10 @@ use super::{
     AddressScope, Fetch, FetchError, FetchRequest, FetchResponse, Resolver,
     resolver::{AddressBlocked, FilteringResolver},
 };
-use crate::transport::{BoxFuture, http::http_client, reqwest};
+use crate::{
+    sync,
+    transport::{BoxFuture, http::http_client, reqwest},
+};
 
 /// Timeout for a request including its response.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,7 +43,7 @@ impl ReqwestFetch {
     }
 
     fn client(&self, scope: AddressScope) -> Result<reqwest::Client, FetchError> {
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = sync::lock(&self.clients);
         if let Some(client) = clients.get(&scope) {
             return Ok(client.clone());
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -10,7 +10,10 @@ use reqwest::Url;
 use tokio::time::Instant;
 
 use super::dpop::DpopKey;
-use crate::auth::{AuthError, AuthErrorKind, Scopes, Secret};
+use crate::{
+    auth::{AuthError, AuthErrorKind, Scopes, Secret},
+    sync,
+};
 
 /// How long a failed sign-in is not retried automatically.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -185,7 +188,7 @@ impl Account {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // The state is consistent after every statement.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.state)
     }
 }
 

@@ -27,13 +27,15 @@ mod unattended;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use reqwest::Url;
 
 use self::{account::Account, context::AuthContext, settings::Settings};
 use super::{AuthError, AuthErrorKind, Scopes};
+
+use crate::sync;
 
 pub use sign_in_status::SignInStatus;
 pub use unattended::IdentityProvider;
@@ -143,7 +145,7 @@ impl OAuth {
 
     /// Returns the context for one server.
     fn context(&self, server: &Url) -> AuthContext {
-        let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut contexts = sync::lock(&self.contexts);
         if let Some(context) = contexts.get(server.as_str()) {
             return context.clone();
         }

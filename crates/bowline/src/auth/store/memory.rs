@@ -2,11 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use super::{TokenStore, TokenStoreError, TokenStoreKey, TokenStoreLock};
-use crate::{auth::Secret, transport::BoxFuture};
+use crate::{auth::Secret, sync, transport::BoxFuture};
 
 /// Stores tokens for the lifetime of the process. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ impl TokenStore for MemoryStore {
         &'a self,
         key: &'a TokenStoreKey,
     ) -> BoxFuture<'a, Result<Option<Secret>, TokenStoreError>> {
-        let stored = lock_mutex(&self.0.values).get(key).cloned();
+        let stored = sync::lock(&self.0.values).get(key).cloned();
         Box::pin(async { Ok(stored) })
     }
 
@@ -40,12 +40,12 @@ impl TokenStore for MemoryStore {
         key: &'a TokenStoreKey,
         value: &'a Secret,
     ) -> BoxFuture<'a, Result<(), TokenStoreError>> {
-        lock_mutex(&self.0.values).insert(key.clone(), value.clone());
+        sync::lock(&self.0.values).insert(key.clone(), value.clone());
         Box::pin(async { Ok(()) })
     }
 
     fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>> {
-        lock_mutex(&self.0.values).remove(key);
+        sync::lock(&self.0.values).remove(key);
         Box::pin(async { Ok(()) })
     }
 
@@ -53,11 +53,7 @@ impl TokenStore for MemoryStore {
         &'a self,
         key: &'a TokenStoreKey,
     ) -> BoxFuture<'a, Result<TokenStoreLock, TokenStoreError>> {
-        let lock = Arc::clone(lock_mutex(&self.0.locks).entry(key.clone()).or_default());
+        let lock = Arc::clone(sync::lock(&self.0.locks).entry(key.clone()).or_default());
         Box::pin(async { Ok(TokenStoreLock::new(lock.lock_owned().await)) })
     }
-}
-
-fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
@@ -12,7 +12,10 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::{AccessToken, Grant, https_url::HttpsUrl, nonce::Nonces, rejection::AuthRejection};
-use crate::jose::{CompactJws, digest};
+use crate::{
+    jose::{CompactJws, digest},
+    sync,
+};
 
 /// The signature algorithms proofs may use.
 pub(super) const ALGORITHMS: [&str; 5] = ["ES256", "ES384", "EdDSA", "PS256", "RS256"];
@@ -117,7 +120,7 @@ impl ProofChecker {
         }
         // Clients choose the `jti`, so it is unique only per key.
         let name = digest(format!("{key} {}", claims.jti).as_bytes());
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = sync::lock(&self.used);
         used.add(&name, &grant.principal(), left)
     }
 }

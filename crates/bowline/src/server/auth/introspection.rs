@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::{Duration, SystemTime},
 };
 
@@ -20,7 +20,7 @@ use super::{
     fetch::LimitedFetch,
     throttle::{LookupRequest, Throttle},
 };
-use crate::{jose::digest, proto::auth::Secret, transport::BoxFuture};
+use crate::{jose::digest, proto::auth::Secret, sync, transport::BoxFuture};
 
 /// How long a result is cached. A revoked token stays valid here for that long.
 const DEFAULT_CACHE_TTL: Duration = Duration::from_secs(15);
@@ -221,7 +221,7 @@ impl IntrospectionVerifier {
     }
 
     fn lock_cache(&self) -> MutexGuard<'_, HashMap<String, CachedResult>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.cache)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, RwLock},
     time::Duration,
 };
 
@@ -13,7 +13,7 @@ use super::{
     fetch::{FETCH_TIMEOUT, LimitedFetch},
     https_url::HttpsUrl,
 };
-use crate::jose::KeySet;
+use crate::{jose::KeySet, sync};
 
 /// How long keys are used before they are fetched again.
 const DEFAULT_FRESH_TTL: Duration = Duration::from_secs(10 * 60);
@@ -163,7 +163,7 @@ impl KeyCache {
 
 impl Inner {
     fn cached(&self) -> Option<CachedKeys> {
-        let known = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+        let known = sync::read(&self.cached);
         known.clone()
     }
 
@@ -190,7 +190,7 @@ impl Inner {
             keys: Arc::new(keys),
             fetched_at: Instant::now(),
         };
-        *self.cached.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        *sync::write(&self.cached) = Some(known);
         Ok(())
     }
 

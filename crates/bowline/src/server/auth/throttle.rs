@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     future::Future,
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use tokio::{
@@ -14,6 +14,8 @@ use tokio::{
 };
 
 use super::{Grant, VerifyError, fetch::FETCH_TIMEOUT};
+
+use crate::sync;
 
 /// The default number of concurrent calls.
 const DEFAULT_CONCURRENT: usize = 32;
@@ -134,12 +136,12 @@ impl Throttle {
         if !request.was_valid {
             if let Some(peer) = request.peer {
                 let peer = self.peer(peer)?;
-                if !lock(&peer.rate).try_acquire() {
+                if !sync::lock(&peer.rate).try_acquire() {
                     return None;
                 }
                 permit.peer = Some(PeerPermit::acquire(peer).await?);
             }
-            if !lock(&self.rate).try_acquire() {
+            if !sync::lock(&self.rate).try_acquire() {
                 return None;
             }
             permit.unverified = Some(self.unverified_permits.acquire().await.ok()?);
@@ -151,12 +153,13 @@ impl Throttle {
     /// Returns the share of a client, or `None` if there are too many clients
     /// to track.
     fn peer(&self, address: IpAddr) -> Option<Arc<Peer>> {
-        let mut peers = lock(&self.peers);
+        let mut peers = sync::lock(&self.peers);
         if let Some(peer) = peers.get(&address) {
             return Some(Arc::clone(peer));
         }
         if peers.len() >= MAX_PEERS {
-            peers.retain(|_, peer| Arc::strong_count(peer) > 1 || !lock(&peer.rate).is_full());
+            peers
+                .retain(|_, peer| Arc::strong_count(peer) > 1 || !sync::lock(&peer.rate).is_full());
         }
         if peers.len() >= MAX_PEERS {
             return None;
@@ -168,11 +171,6 @@ impl Throttle {
         peers.insert(address, Arc::clone(&peer));
         Some(peer)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code panics while it holds the lock.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A permit for a call, among all and among those of its kind.
@@ -211,7 +209,7 @@ struct InFlightGuard<'a> {
 
 impl<'a> InFlightGuard<'a> {
     fn new(throttle: &'a Throttle, key: &'a str) -> Self {
-        let mut lookups = lock(&throttle.in_flight);
+        let mut lookups = sync::lock(&throttle.in_flight);
         let lookup = Arc::clone(lookups.entry(key.to_owned()).or_default());
         drop(lookups);
         Self {
@@ -225,7 +223,7 @@ impl<'a> InFlightGuard<'a> {
 
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        let mut lookups = lock(&self.throttle.in_flight);
+        let mut lookups = sync::lock(&self.throttle.in_flight);
         // Dropped under the lock, so exactly one is the last.
         let lookup = std::mem::take(&mut self.lookup);
         let Some(current) = lookups.get(self.key) else {
@@ -293,7 +291,7 @@ mod tests {
     }
 
     fn in_flight_count(throttle: &Throttle) -> usize {
-        lock(&throttle.in_flight).len()
+        sync::lock(&throttle.in_flight).len()
     }
 
     #[tokio::test(start_paused = true)]
@@ -350,6 +348,6 @@ mod tests {
             Err(VerifyError::OtherIssuer)
         });
         assert_eq!(result.await.map(drop), Err(VerifyError::OtherIssuer));
-        assert_eq!(lock(&throttle.peers).len(), 1);
+        assert_eq!(sync::lock(&throttle.peers).len(), 1);
     }
 }

@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use super::{
@@ -19,6 +19,7 @@ use crate::{
         error::{Error, ErrorKind, Result},
         limits::CallLimits,
     },
+    sync,
 };
 
 /// A conversation or a branch, within which names are counted.
@@ -78,7 +79,7 @@ impl Scope {
     /// Returns the name of the next branch. Branches are numbered in the order
     /// in which they are created, so concurrent ones keep their names.
     pub(super) fn next_branch_name(&self) -> Box<str> {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = sync::lock(&self.names);
         names.branches += 1;
         self.full_name(format_args!("{}/", names.branches)).into()
     }
@@ -154,7 +155,7 @@ impl Scope {
     ///
     /// Returns an error if the key is used twice, or is not a valid key.
     pub(super) fn question_name(&self, key: Option<&str>) -> Result<String> {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = sync::lock(&self.names);
         let Some(key) = key else {
             names.questions += 1;
             return Ok(self.full_name(names.questions));
@@ -174,7 +175,7 @@ impl Scope {
     /// Returns a unique name for something that may be repeated. Slashes are
     /// doubled, so no step has the name of a branch's step.
     pub(crate) fn unique_name(&self, name: &str) -> String {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = sync::lock(&self.names);
         let count = names.count_use(&format!("{name}#"));
         self.full_name(format_args!("{}#{count}", name.replace('/', "//")))
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use super::{
@@ -16,6 +16,7 @@ use crate::{
         builder::BuildError, capability::CapabilitySet, prompt::Prompt, resource::Resource,
         template::ResourceTemplate, tool::Tool,
     },
+    sync,
 };
 
 /// Everything a server offers at one moment.
@@ -125,7 +126,7 @@ impl<T: ListItem> Section<T> {
 
     pub(crate) fn pages(&self) -> std::sync::MutexGuard<'_, HashMap<PageKey, Arc<[RawJson]>>> {
         // Nothing that holds the lock can panic halfway.
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.pages)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use super::{
@@ -23,6 +23,7 @@ use crate::{
         capability::CapabilitySet,
         service::{Core, Service},
     },
+    sync,
 };
 
 /// Called with the subscribed URIs.
@@ -110,7 +111,7 @@ impl SubscriptionListener {
     }
 
     fn lock_counts(&self) -> MutexGuard<'_, SubscriptionCounts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.counts)
     }
 }
 

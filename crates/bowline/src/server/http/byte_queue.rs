@@ -1,13 +1,12 @@
 //! A single-reader queue that tracks how many bytes it holds.
 
+use crate::sync;
 use std::{
     collections::VecDeque,
     future::poll_fn,
     sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
 };
-
-use super::session::lock;
 
 /// How many bytes may wait for a slow reader before optional items are dropped.
 pub(super) const MAX_QUEUED_BYTES: usize = 1024 * 1024;
@@ -54,7 +53,7 @@ pub(super) fn channel<T: ByteSize>() -> (Sender<T>, Receiver<T>) {
 impl<T: ByteSize> Sender<T> {
     /// Sends an item. Returns whether it may still be read.
     pub(super) fn send(&self, item: T) -> bool {
-        let mut queue = lock(&self.0);
+        let mut queue = sync::lock(&self.0);
         if queue.receiver_dropped {
             return false;
         }
@@ -69,17 +68,17 @@ impl<T: ByteSize> Sender<T> {
     /// Returns whether the reader is so far behind that optional items should
     /// be dropped.
     pub(super) fn is_backlogged(&self) -> bool {
-        lock(&self.0).queued_bytes > MAX_QUEUED_BYTES
+        sync::lock(&self.0).queued_bytes > MAX_QUEUED_BYTES
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        lock(&self.0).receiver_dropped
+        sync::lock(&self.0).receiver_dropped
     }
 }
 
 impl<T: ByteSize> Drop for Sender<T> {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0);
+        let mut queue = sync::lock(&self.0);
         queue.sender_dropped = true;
         let waker = queue.waker.take();
         drop(queue);
@@ -93,7 +92,7 @@ impl<T: ByteSize> Receiver<T> {
     }
 
     pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut queue = lock(&self.0);
+        let mut queue = sync::lock(&self.0);
         let item = queue.pop();
         if item.is_some() || queue.sender_dropped {
             return Poll::Ready(item);
@@ -106,19 +105,19 @@ impl<T: ByteSize> Receiver<T> {
     }
 
     pub(super) fn try_recv(&mut self) -> Option<T> {
-        lock(&self.0).pop()
+        sync::lock(&self.0).pop()
     }
 
     /// Returns whether the queue is empty and will stay so.
     pub(super) fn is_finished(&self) -> bool {
-        let queue = lock(&self.0);
+        let queue = sync::lock(&self.0);
         queue.items.is_empty() && queue.sender_dropped
     }
 }
 
 impl<T: ByteSize> Drop for Receiver<T> {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0);
+        let mut queue = sync::lock(&self.0);
         queue.receiver_dropped = true;
         queue.queued_bytes = 0;
         let unread = std::mem::take(&mut queue.items);

@@ -6,13 +6,15 @@
 
 use std::{
     collections::{HashSet, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
 };
 
 use bytes::Bytes;
 
 use super::byte_queue::MAX_QUEUED_BYTES;
+
+use crate::sync;
 
 /// The queue of pending notifications. Clones share it.
 #[derive(Clone, Default)]
@@ -73,7 +75,7 @@ impl PendingChanges {
 
     fn lock(&self) -> MutexGuard<'_, ChangeQueue> {
         // No code panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.0)
     }
 }
 

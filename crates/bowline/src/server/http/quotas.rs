@@ -15,9 +15,8 @@ use std::{
 use super::{
     options::{ClientLimits, HttpOptions},
     peer::{large_network, network},
-    session::lock,
 };
-use crate::server::background::Caller;
+use crate::{server::background::Caller, sync};
 
 /// Identifies a client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,7 +151,7 @@ impl Quotas {
     }
 
     fn get_or_insert(&self, key: QuotaKey) -> Arc<ClientQuota> {
-        let mut quotas = lock(&self.quotas);
+        let mut quotas = sync::lock(&self.quotas);
         self.find(&mut quotas, key)
     }
 

@@ -1,7 +1,7 @@
 //! One session of the handshake era.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -30,6 +30,7 @@ use crate::{
         seal::random_bytes,
         serve::{FrameSink, SharedConnection},
     },
+    sync,
 };
 
 /// A session with its own machine.
@@ -77,7 +78,7 @@ struct SessionSink {
 
 impl FrameSink for SessionSink {
     fn send(&mut self, request: Option<RequestKey>, is_response: bool, frame: Bytes) {
-        let mut streams = lock(&self.streams);
+        let mut streams = sync::lock(&self.streams);
         let before = streams.held_bytes();
         streams.send(request, is_response, frame);
         if streams.held_bytes() != before {
@@ -86,21 +87,16 @@ impl FrameSink for SessionSink {
     }
 
     fn is_backlogged(&self, request: RequestKey) -> bool {
-        lock(&self.streams).is_backlogged(request)
+        sync::lock(&self.streams).is_backlogged(request)
     }
 
     fn cancelled(&mut self, request: RequestKey) {
-        lock(&self.streams).cancelled(request);
+        sync::lock(&self.streams).cancelled(request);
     }
 
     fn release_connection(&mut self, request: RequestKey) -> bool {
-        lock(&self.streams).release_connection(request)
+        sync::lock(&self.streams).release_connection(request)
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code panics while it holds a lock.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
@@ -161,7 +157,7 @@ impl Session {
     }
 
     pub(super) fn touch(&self) {
-        *lock(&self.last_used) = Instant::now();
+        *sync::lock(&self.last_used) = Instant::now();
     }
 
     /// Returns its activity, to decide whether it may stay open.
@@ -169,7 +165,7 @@ impl Session {
         SessionActivity {
             initialized: self.shared.inspect(Connection::is_initialized),
             connected: self.streams().has_listener(),
-            last_used: *lock(&self.last_used),
+            last_used: *sync::lock(&self.last_used),
         }
     }
 
@@ -183,7 +179,7 @@ impl Session {
 
     fn total_bytes(&self) -> usize {
         let machine_bytes = self.shared.inspect(Connection::session_bytes);
-        let record_bytes = lock(&self.record).bytes();
+        let record_bytes = sync::lock(&self.record).bytes();
         SESSION_OVERHEAD + machine_bytes + record_bytes + self.streams().held_bytes()
     }
 
@@ -192,7 +188,7 @@ impl Session {
     }
 
     pub(super) fn streams(&self) -> MutexGuard<'_, Streams> {
-        lock(&self.streams)
+        sync::lock(&self.streams)
     }
 
     /// Processes events that did not come from a request.
@@ -334,7 +330,7 @@ mod tests {
         let work = move |input: Wait| {
             let gate = Arc::clone(&gate);
             async move {
-                let (enters, let_go) = &*lock(&gate);
+                let (enters, let_go) = &*sync::lock(&gate);
                 let held = !input.wait || enters.send(()).is_ok();
                 let free = !input.wait || let_go.recv_timeout(Duration::from_secs(10)).is_ok();
                 Ok((held && free).to_string())

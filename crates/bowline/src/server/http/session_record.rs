@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{
     post::PostKind,
-    session::{Session, lock},
+    session::Session,
     sessions::SessionConfig,
     store::{SessionStore, StoredSession, with_store_timeout},
 };
@@ -18,6 +18,7 @@ use crate::{
         model::{LogLevel, SetLevelParams, method},
     },
     server::auth::grant::Permissions,
+    sync,
 };
 
 /// Up to this many subscriptions, each one is stored at once.
@@ -151,10 +152,10 @@ impl Session {
         config: &SessionConfig,
     ) {
         {
-            let mut record = lock(&self.record);
+            let mut record = sync::lock(&self.record);
             record.version += u64::from(record.apply(body));
         }
-        let is_due = || lock(&self.record).is_due(config);
+        let is_due = || sync::lock(&self.record).is_due(config);
         self.store_if(is_due, store, config).await;
     }
 
@@ -167,7 +168,7 @@ impl Session {
     ) {
         let is_due = || {
             let subscription_version = self.shared().subscription_version();
-            lock(&self.record).are_subscriptions_due(subscription_version)
+            sync::lock(&self.record).are_subscriptions_due(subscription_version)
         };
         self.store_if(is_due, &**store, config).await;
         self.schedule_store_subscriptions(config);
@@ -180,7 +181,7 @@ impl Session {
         };
         let subscription_version = self.shared().subscription_version();
         {
-            let mut record = lock(&self.record);
+            let mut record = sync::lock(&self.record);
             if record.stored.subscription_version == subscription_version || record.is_scheduled {
                 return;
             }
@@ -189,10 +190,10 @@ impl Session {
         let (session, config) = (Arc::clone(self), config.clone());
         tokio::spawn(async move {
             tokio::time::sleep(STORE_DELAY).await;
-            lock(&session.record).is_scheduled = false;
+            sync::lock(&session.record).is_scheduled = false;
             let is_due = || {
                 let subscription_version = session.shared().subscription_version();
-                lock(&session.record).stored.subscription_version < subscription_version
+                sync::lock(&session.record).stored.subscription_version < subscription_version
             };
             session.store_if(is_due, &*store, &config).await;
         });
@@ -244,7 +245,7 @@ impl Session {
             return;
         };
         let (stored, version, timeout) = {
-            let record = lock(&self.record);
+            let record = sync::lock(&self.record);
             let stored = StoredSession {
                 principal: self.principal.as_deref().map(ToOwned::to_owned),
                 messages: record.messages(&uris),
@@ -263,7 +264,7 @@ impl Session {
         with_store_timeout(store.put(&self.id, stored, timeout * 2)).await;
         // Last: if the client disconnects before, the next request stores it.
         let at = Some(Instant::now());
-        lock(&self.record).stored = StoredVersion { at, ..version };
+        sync::lock(&self.record).stored = StoredVersion { at, ..version };
     }
 
     /// Replays the stored messages to a new session, with the permissions of
@@ -271,7 +272,7 @@ impl Session {
     pub(super) async fn rebuild(&self, stored: StoredSession, permissions: &Permissions) -> bool {
         for (number, message) in stored.messages.into_iter().enumerate() {
             let message = Bytes::from(message);
-            lock(&self.record).apply(&message);
+            sync::lock(&self.record).apply(&message);
             let kind = match number {
                 0 => PostKind::Initialize,
                 _ => PostKind::Other,

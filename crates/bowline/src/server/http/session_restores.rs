@@ -8,8 +8,8 @@ use std::{
 
 use tokio::sync::OnceCell;
 
-use super::session::{Session, lock};
-use crate::proto::http::SessionId;
+use super::session::Session;
+use crate::{proto::http::SessionId, sync};
 
 /// The restores in progress. There are at most as many as requests, each of
 /// which has a permit.
@@ -43,7 +43,7 @@ struct RestoreGuard<'a> {
 
 impl<'a> RestoreGuard<'a> {
     fn join(restores: &'a SessionRestores, key: RestoreKey) -> Self {
-        let mut cells = lock(&restores.0);
+        let mut cells = sync::lock(&restores.0);
         let cell = Arc::clone(cells.entry(key.clone()).or_default());
         Self {
             restores,
@@ -55,7 +55,7 @@ impl<'a> RestoreGuard<'a> {
 
 impl Drop for RestoreGuard<'_> {
     fn drop(&mut self) {
-        let mut cells = lock(&self.restores.0);
+        let mut cells = sync::lock(&self.restores.0);
         let known = cells.get(&self.key);
         let is_known = known.is_some_and(|it| Arc::ptr_eq(it, &self.cell));
         // The map holds one reference, and we hold one until the lock is

@@ -9,11 +9,11 @@ use tokio::time::Instant;
 
 use super::{
     options::{ClientLimits, HttpOptions},
-    session::{Session, lock},
+    session::Session,
     session_slots::{Evictable, NoFreeSlot, SessionActivity, SessionSlots},
     store::SessionStore,
 };
-use crate::proto::http::SessionId;
+use crate::{proto::http::SessionId, sync};
 
 /// The open sessions.
 pub(super) struct Sessions {
@@ -54,18 +54,18 @@ impl Sessions {
     }
 
     pub(super) fn len(&self) -> usize {
-        lock(&self.table).len()
+        sync::lock(&self.table).len()
     }
 
     pub(super) fn get(&self, id: &SessionId) -> Option<Arc<Session>> {
-        lock(&self.table).get(id).cloned()
+        sync::lock(&self.table).get(id).cloned()
     }
 
     /// Adds a session and runs its timers until it ends. If a session with that
     /// id exists, returns that one. May evict other sessions.
     pub(super) fn add(&self, session: Arc<Session>) -> Result<Arc<Session>, NoFreeSlot> {
         let bytes = session.update_accounted_bytes();
-        let mut table = lock(&self.table);
+        let mut table = sync::lock(&self.table);
         if let Some(first) = table.get(&session.id).cloned() {
             drop(table);
             session.close();
@@ -105,7 +105,7 @@ impl Sessions {
 /// Closes the sessions, which are no longer reachable.
 impl Drop for Sessions {
     fn drop(&mut self) {
-        let open = lock(&self.table).drain();
+        let open = sync::lock(&self.table).drain();
         open.iter().for_each(|session| session.close());
     }
 }
@@ -124,7 +124,7 @@ fn close_evicted(sessions: Vec<Arc<Session>>, config: &SessionConfig) {
 
 fn update_bytes(table: &SessionTable, session: &Session, config: &SessionConfig) {
     let bytes = session.update_accounted_bytes();
-    let evicted = lock(table).update_bytes(&session.id, bytes);
+    let evicted = sync::lock(table).update_bytes(&session.id, bytes);
     close_evicted(evicted, config);
 }
 
@@ -190,7 +190,7 @@ async fn expire_when_idle(table: Weak<SessionTable>, session: Arc<Session>, conf
 
 /// Removes a session from the table, but not one that replaced it.
 fn remove_from(table: &SessionTable, session: &Arc<Session>) {
-    let mut table = lock(table);
+    let mut table = sync::lock(table);
     let found = table.get(&session.id);
     if found.is_some_and(|open| Arc::ptr_eq(open, session)) {
         table.remove(&session.id);

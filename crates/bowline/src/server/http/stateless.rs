@@ -5,7 +5,7 @@ use std::{
     future::{Future as _, poll_fn},
     ops::ControlFlow,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
 };
 
@@ -41,6 +41,7 @@ use crate::{
         conversation::client_channel::ClientChannel,
         dispatch::request::{HandlerReply, Request, RequestOrigin, panic_reply},
     },
+    sync,
     transport::BoxFuture,
 };
 
@@ -300,7 +301,7 @@ impl StreamChannel {
         if self.sender.is_backlogged() {
             return false;
         }
-        let mut notifier = self.notifier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notifier = sync::lock(&self.notifier);
         let frame = encode(&mut notifier, self.inner.handler.config());
         frame.is_some_and(|frame| self.sender.send(frame))
     }

@@ -2,7 +2,7 @@
 
 use std::{
     panic::resume_unwind,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -10,6 +10,7 @@ use super::{driver::Driver, shared::SharedConnection, shutdown::ShutdownSignal};
 use crate::{
     proto::server::{Config, Connection},
     server::{dispatch::request::RequestHandler, service::ServeOptions},
+    sync,
     transport::Link,
 };
 
@@ -113,7 +114,7 @@ fn stop(connection: &SharedConnection, timeout: Duration) {
 }
 
 fn add<T>(list: &Mutex<Vec<Weak<T>>>, item: &Arc<T>) {
-    let mut list = lock(list);
+    let mut list = sync::lock(list);
     // Only when the list is full, not for every insertion.
     if list.len() == list.capacity() {
         list.retain(|item| item.strong_count() > 0);
@@ -122,9 +123,5 @@ fn add<T>(list: &Mutex<Vec<Weak<T>>>, item: &Arc<T>) {
 }
 
 fn upgrade_all<T>(list: &Mutex<Vec<Weak<T>>>) -> Vec<Arc<T>> {
-    lock(list).iter().filter_map(Weak::upgrade).collect()
-}
-
-fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
-    list.lock().unwrap_or_else(PoisonError::into_inner)
+    sync::lock(list).iter().filter_map(Weak::upgrade).collect()
 }

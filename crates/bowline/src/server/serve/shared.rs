@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicU64, Ordering},
     },
     task::Waker,
@@ -42,6 +42,7 @@ use crate::{
         },
         service::ServeOptions,
     },
+    sync,
     transport::{Link, OutgoingFrame, SendError},
 };
 
@@ -193,7 +194,7 @@ impl SharedConnection {
     pub(super) fn lock_unobserved(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be our bug; later requests should still
         // get a response.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.inner)
     }
 
     pub(super) fn now(&self) -> Instant {

@@ -4,18 +4,21 @@ use std::{
     any::Any,
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use tokio::sync::Notify;
 
 use super::{ModelAnswer, ServerQuestion, TestError, UserAnswer};
-use crate::proto::{
-    jsonrpc::{ErrorObject, RawJson, code},
-    model::{
-        CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputKind,
-        InputRequest, ListRootsResult, Root,
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RawJson, code},
+        model::{
+            CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputKind,
+            InputRequest, ListRootsResult, Root,
+        },
     },
+    sync,
 };
 
 /// Computes the answers that are not queued.
@@ -82,7 +85,7 @@ impl AnswerQueues {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // No code that holds the lock can panic halfway.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.inner)
     }
 }
 

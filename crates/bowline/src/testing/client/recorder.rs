@@ -2,19 +2,22 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ServerQuestion, Transcript, transcript::TranscriptEntry};
-use crate::proto::{
-    jsonrpc::{ErrorObject, RawJson},
-    model::{
-        InputKind, InputRequest, InputRequests, InputRequiredResult, InputResponses, ResultType,
-        method,
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RawJson},
+        model::{
+            InputKind, InputRequest, InputRequests, InputRequiredResult, InputResponses,
+            ResultType, method,
+        },
     },
+    sync,
 };
 
 /// The calls that a test makes; other requests maintain the connection.
@@ -84,7 +87,7 @@ impl TranscriptRecorder {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // No code that holds the lock can panic halfway.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.inner)
     }
 }
 

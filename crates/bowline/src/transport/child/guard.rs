@@ -17,11 +17,13 @@ use std::{
     os::unix::process::CommandExt as _,
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         mpsc::{Receiver, Sender, channel},
     },
     thread,
 };
+
+use crate::sync;
 
 /// Reads starting and ending groups until its input ends, then kills the
 /// remaining groups. Ignores terminal signals, which would end it too early.
@@ -66,7 +68,7 @@ pub(super) struct GroupGuard {
 impl GroupGuard {
     /// Guards the group led by `leader`.
     pub(super) fn new(leader: u32) -> io::Result<Self> {
-        let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watchdog = sync::lock(&WATCHDOG);
         let event = GroupEvent::Started(leader);
         let unsent = match &watchdog.sender {
             Some(thread) => thread.send(event).err().map(|unsent| unsent.0),
@@ -87,7 +89,7 @@ impl GroupGuard {
 
 impl Drop for GroupGuard {
     fn drop(&mut self) {
-        let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watchdog = sync::lock(&WATCHDOG);
         watchdog.guarded -= 1;
         if let Some(thread) = &watchdog.sender {
             // The thread may have ended already.

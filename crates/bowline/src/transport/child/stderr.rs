@@ -5,7 +5,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use tokio::{
@@ -13,6 +13,8 @@ use tokio::{
     process::ChildStderr,
     task::JoinHandle,
 };
+
+use crate::sync;
 
 /// Number of bytes kept from the end.
 const TAIL_BYTES: usize = 4096;
@@ -122,7 +124,7 @@ impl Stderr {
 
     /// Returns the last lines, if there were any.
     pub(super) fn tail(&self) -> Option<String> {
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = sync::lock(&self.tail);
         let bytes: Vec<u8> = tail.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim();
@@ -148,7 +150,7 @@ async fn read(
             return;
         }
         {
-            let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tail = sync::lock(&tail);
             tail.extend(&line);
             let excess = tail.len().saturating_sub(TAIL_BYTES);
             tail.drain(..excess);

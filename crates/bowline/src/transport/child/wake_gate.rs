@@ -2,11 +2,13 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
 };
+
+use crate::sync;
 
 /// Sits between a task and an additional future. A task that is woken often
 /// would otherwise poll it each time, which is not cheap: on some systems,
@@ -53,7 +55,7 @@ impl WakeGate {
 
 impl WakeFlag {
     fn task(&self) -> std::sync::MutexGuard<'_, Waker> {
-        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.task)
     }
 }
 

@@ -1,7 +1,7 @@
 //! State shared by all exchanges of one link: target, credentials, session and
 //! revision.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use reqwest::{
@@ -32,6 +32,7 @@ use crate::{
         },
         revision::Rules,
     },
+    sync,
     transport::{ConnectionErrorKind, HttpStatusError, SendError},
 };
 
@@ -112,21 +113,21 @@ impl HttpContext {
     }
 
     fn endpoint(&self) -> Arc<RequestTarget> {
-        Arc::clone(&lock(&self.endpoint))
+        Arc::clone(&sync::lock(&self.endpoint))
     }
 
     pub(super) fn set_endpoint(&self, url: Url) {
-        *lock(&self.endpoint) = RequestTarget::new(url);
+        *sync::lock(&self.endpoint) = RequestTarget::new(url);
     }
 
     pub(super) fn update_tool_headers(&self, result: &[u8], is_first: bool) {
         if self.rules().is_some_and(|rules| rules.mirror_headers) {
-            lock(&self.tools).record_page(result, is_first);
+            sync::lock(&self.tools).record_page(result, is_first);
         }
     }
 
     pub(super) fn tool_headers(&self, params: &[u8]) -> Result<Vec<(String, String)>, String> {
-        lock(&self.tools).fields(params).map_err(|mismatch| {
+        sync::lock(&self.tools).fields(params).map_err(|mismatch| {
             let reason = match mismatch.reason {
                 MismatchReason::NotRepresentable => "has a value that cannot be sent in a header",
                 _ => "appears more than once",
@@ -140,17 +141,17 @@ impl HttpContext {
 impl HttpContext {
     /// Returns the session that requests currently name.
     pub(super) fn session(&self) -> Option<SessionId> {
-        lock(&self.session).state.id().cloned()
+        sync::lock(&self.session).state.id().cloned()
     }
 
     pub(super) fn open_session(&self, headers: &HeaderMap) -> Result<(), SessionIdError> {
-        let mut session = lock(&self.session);
+        let mut session = sync::lock(&self.session);
         session.post_headers = None;
         session.state.set_from_response(&HeaderMapView(headers))
     }
 
     pub(super) fn clear_session(&self, session_id: &SessionId) {
-        let mut session = lock(&self.session);
+        let mut session = sync::lock(&self.session);
         session.post_headers = None;
         session.state.clear_if(session_id);
     }
@@ -158,7 +159,7 @@ impl HttpContext {
     /// Returns the headers that POST requests share under these rules. Cached
     /// if these are the negotiated rules.
     pub(super) fn post_headers(&self, rules: Option<&'static Rules>) -> Arc<HeaderMap> {
-        let mut session = lock(&self.session);
+        let mut session = sync::lock(&self.session);
         if let Some(cached) = &session.post_headers {
             return Arc::clone(cached);
         }
@@ -198,7 +199,7 @@ impl HttpContext {
         &self,
         last_event_id: Option<&str>,
     ) -> Result<HttpResponse, SendError> {
-        let mut headers = self.common_headers(&lock(&self.session), self.rules());
+        let mut headers = self.common_headers(&sync::lock(&self.session), self.rules());
         headers.insert(ACCEPT, HeaderValue::from_static(name::TEXT_EVENT_STREAM));
         let id = last_event_id.map(|id| HeaderValue::from_bytes(id.as_bytes()));
         if let Some(Ok(id)) = id {
@@ -209,7 +210,7 @@ impl HttpContext {
 
     /// Deletes the session.
     pub(super) async fn delete(&self) -> Result<HttpResponse, SendError> {
-        let headers = self.common_headers(&lock(&self.session), self.rules());
+        let headers = self.common_headers(&sync::lock(&self.session), self.rules());
         self.send(Method::DELETE, &headers.into(), Bytes::new())
             .await
     }
@@ -375,9 +376,4 @@ impl Headers for HeaderMapView<'_> {
         let values = self.0.get_all(name).iter();
         values.map(HeaderValue::as_bytes)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The data is consistent after every statement.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

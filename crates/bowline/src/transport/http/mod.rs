@@ -32,7 +32,7 @@ mod tool_headers;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use reqwest::{
@@ -45,9 +45,12 @@ use super::{
     BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, HttpVariant, Link, Transport,
     TransportKind,
 };
-use crate::proto::{
-    http::{header::name, resume::ResumptionPolicy},
-    revision::Era,
+use crate::{
+    proto::{
+        http::{header::name, resume::ResumptionPolicy},
+        revision::Era,
+    },
+    sync,
 };
 
 pub use authorizer::{AuthChallenge, Authorizer, ChallengeAction, OutboundRequest, Unauthorized};
@@ -325,11 +328,11 @@ struct KnownEra(Arc<Mutex<Option<Era>>>);
 
 impl KnownEra {
     fn get(&self) -> Option<Era> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *sync::lock(&self.0)
     }
 
     fn set(&self, era: Era) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(era);
+        *sync::lock(&self.0) = Some(era);
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
     future::poll_fn,
     io,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, Weak},
     task::{Context, Poll},
 };
 
@@ -36,7 +36,10 @@ use super::{
     error_text::root_cause_text,
     http_client::{CONNECT_TIMEOUT, IDLE_TIMEOUT},
 };
-use crate::transport::{ConnectionErrorKind, SendError};
+use crate::{
+    sync,
+    transport::{ConnectionErrorKind, SendError},
+};
 
 /// The connections to one server.
 pub(super) struct Pool {
@@ -179,7 +182,7 @@ impl Pool {
 
     fn idle(&self) -> MutexGuard<'_, IdleConnections> {
         // The data is consistent after every statement.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.idle)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The sampling messages of a conversation.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use crate::proto::model::SamplingMessage;
+use crate::{proto::model::SamplingMessage, sync};
 
 /// The messages exchanged with models so far in a conversation or a branch.
 #[derive(Debug, Default)]
@@ -32,6 +32,6 @@ impl MessageHistory {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<SamplingMessage>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.messages)
     }
 }

@@ -95,7 +95,7 @@ fn accounts_that_nobody_uses_are_forgotten() {
         let [high, low] = number.to_be_bytes();
         quotas.for_address([10, 0, high, low].into());
     }
-    assert!(lock(&quotas.quotas).len() < 100);
+    assert!(sync::lock(&quotas.quotas).len() < 100);
 }
 
 #[test]
