@@ -25,7 +25,7 @@ use super::{
         list::{CatalogItem, ListItem, Paging},
         request::{
             Dispatched, HandlerReply, IncomingNotification, OpenChannel, Request, RequestHandler,
-            SubscriptionChange, encode_reply,
+            SubscriptionChange,
         },
         router::Router,
         subscriptions::SubscriptionListener,
@@ -162,23 +162,28 @@ impl Core {
     where
         W: Future<Output = super::Result<R>>,
     {
-        let mut invocation = Invocation::new(
-            request.context,
-            name.into(),
-            channel,
-            CallLimits::default(),
-            Arc::clone(&self.replay.clock),
-        );
-        invocation.principal = request.principal;
-        invocation.permissions = request.permissions;
-        let invocation = Arc::new(invocation);
+        let limits = CallLimits::default();
+        let invocation = Arc::new(self.invocation(request, name, channel, limits));
         let _guard = InvocationGuard(Arc::clone(&invocation));
         let context = ServerContext::new(Arc::clone(&invocation), Arc::clone(&self.state));
         let ended = work(context);
-        match into_result(ended.await, &invocation.context) {
-            Ok(result) => encode_reply(&invocation.context, &request.id, result),
+        let request = &invocation.request;
+        match into_result(ended.await, &request.context) {
+            Ok(result) => request.encode_reply(result),
             Err(error) => Reply::Error(error),
         }
+    }
+
+    /// Creates the state of a call of a handler that has a context.
+    pub(super) fn invocation(
+        &self,
+        request: Request,
+        name: &str,
+        channel: ClientChannel,
+        limits: CallLimits,
+    ) -> Invocation {
+        let clock = Arc::clone(&self.replay.clock);
+        Invocation::new(request, name.into(), channel, limits, clock)
     }
 }
 

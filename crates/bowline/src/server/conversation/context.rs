@@ -63,20 +63,20 @@ impl<S> ServerContext<S> {
     /// Returns the protocol revision of the call.
     #[must_use]
     pub fn revision(&self) -> Revision {
-        self.invocation.context.revision()
+        self.invocation.request.context.revision()
     }
 
     /// Returns the client's name and version, if it sent them. They are not
     /// verified.
     #[must_use]
     pub fn client(&self) -> Option<&Implementation> {
-        self.invocation.context.client.info.as_ref()
+        self.invocation.request.context.client.info.as_ref()
     }
 
     /// Returns the capabilities that the client declared.
     #[must_use]
     pub fn client_capabilities(&self) -> &ClientCapabilities {
-        &self.invocation.context.client.capabilities
+        &self.invocation.request.context.client.capabilities
     }
 
     /// Returns the principal that the transport authenticated, if there is one.
@@ -84,14 +84,14 @@ impl<S> ServerContext<S> {
     /// has more.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
-        self.invocation.principal.as_deref()
+        self.invocation.request.principal.as_deref()
     }
 
     /// Returns the claims of the caller's token, if one was required: who
     /// granted what to whom. The token itself is not included.
     #[must_use]
     pub fn grant(&self) -> Option<&Grant> {
-        self.invocation.permissions.grant()
+        self.invocation.request.permissions.grant()
     }
 
     /// Sends a log message, if the client wants messages of that level, and

@@ -283,7 +283,15 @@ impl<'a> UrlElicitation<'a> {
 
     async fn ask(self) -> Result<Elicited<()>> {
         let mut params = ElicitParams::url(self.message, self.url);
-        if self.invocation.context.rules.dialect.elicitation.url_id {
+        if self
+            .invocation
+            .request
+            .context
+            .rules
+            .dialect
+            .elicitation
+            .url_id
+        {
             params.elicitation_id = Some(elicitation_id()?);
         }
         let question = OutgoingQuestion {

@@ -8,25 +8,30 @@ use std::{
     },
 };
 
+use bytes::Bytes;
+
 use super::{client_channel::ClientChannel, lifecycle::Lifecycle};
-use crate::{
-    proto::server::RequestContext,
-    server::{
-        auth::grant::Permissions,
-        error::{Error, ErrorKind, Result},
-        limits::CallLimits,
-        replay::{journal::hex, replayer::Replayer, round::Clock, stored_journal::StoredJournal},
-        seal::random_bytes,
+use crate::server::{
+    dispatch::request::Request,
+    error::{Error, ErrorKind, Result},
+    limits::CallLimits,
+    replay::{
+        journal::hex,
+        replayer::Replayer,
+        round::Clock,
+        state::{account, binding},
+        stored_journal::StoredJournal,
     },
+    seal::random_bytes,
 };
 
 /// The state that all parts of one call share.
 pub(crate) struct Invocation {
-    pub(crate) context: Box<RequestContext>,
+    pub(crate) request: Request,
     /// The name of the tool, prompt or resource.
     pub(crate) name: Box<str>,
-    pub(crate) principal: Option<Arc<str>>,
-    pub(crate) permissions: Permissions,
+    /// The arguments, verbatim.
+    pub(crate) arguments: Option<Bytes>,
     pub(crate) channel: ClientChannel,
     pub(crate) limits: CallLimits,
     /// The replayer; `None` if the conversation is live.
@@ -46,17 +51,16 @@ pub(crate) struct Invocation {
 
 impl Invocation {
     pub(crate) fn new(
-        context: Box<RequestContext>,
+        request: Request,
         name: Box<str>,
         channel: ClientChannel,
         limits: CallLimits,
         clock: Clock,
     ) -> Self {
         Self {
-            context,
+            request,
             name,
-            principal: None,
-            permissions: Permissions::default(),
+            arguments: None,
             channel,
             limits,
             replayer: None,
@@ -67,6 +71,24 @@ impl Invocation {
             final_phase_begun: AtomicBool::new(false),
             question_count: AtomicU32::new(0),
         }
+    }
+
+    /// Returns a digest of the request and its principal, to which the state of
+    /// the conversation is bound.
+    pub(crate) fn binding(&self) -> Box<str> {
+        let request = &self.request;
+        let principal = request.principal.as_deref();
+        binding(
+            principal,
+            &request.method,
+            &self.name,
+            self.arguments.as_deref(),
+        )
+    }
+
+    /// Returns a digest of the principal.
+    pub(crate) fn account(&self) -> Box<str> {
+        account(self.request.principal.as_deref())
     }
 
     /// Returns whether no one can resume the conversation: no state of it was

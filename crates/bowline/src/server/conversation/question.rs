@@ -70,7 +70,7 @@ impl Invocation {
     ) -> Result<RawJson> {
         let has_key = question.key.is_some();
         let mut question = question.request;
-        question.adapt(&self.context.rules.dialect);
+        question.adapt(&self.request.context.rules.dialect);
         let fingerprint = Fingerprint::for_question(&question)?;
         match replayer.register(id, fingerprint) {
             // A diverged entry receives nothing until the run ends.
@@ -110,11 +110,11 @@ impl Invocation {
     /// Checks that the client declared support for the question and that the
     /// revision can express it.
     fn check_supported(&self, question: &InputRequest) -> Result<()> {
-        if let Some(capability) = self.context.missing_capability(question) {
+        if let Some(capability) = self.request.context.missing_capability(question) {
             return Err(Error::missing_capability(capability));
         }
         if let InputKind::Elicit(params) = &question.kind
-            && let Some(why) = params.unsupported_reason(&self.context.rules.dialect)
+            && let Some(why) = params.unsupported_reason(&self.request.context.rules.dialect)
         {
             return Err(Error::with_kind(ErrorKind::NotInThisRevision, why));
         }
@@ -129,7 +129,7 @@ impl Invocation {
     /// Returns whether questions suspend the conversation instead of asking the
     /// client live.
     pub(crate) fn uses_replay(&self) -> bool {
-        self.context.era() == Era::Stateless
+        self.request.context.era() == Era::Stateless
     }
 }
 

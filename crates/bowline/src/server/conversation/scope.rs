@@ -118,7 +118,11 @@ impl Scope {
         match &question.request.kind {
             InputKind::Elicit(_) => self.check_may_elicit()?,
             InputKind::CreateMessage(params) => {
-                if let Some(capability) = invocation.context.missing_capability(&question.request) {
+                if let Some(capability) = invocation
+                    .request
+                    .context
+                    .missing_capability(&question.request)
+                {
                     return Err(Error::missing_capability(capability));
                 }
                 self.reserve(tokens::estimate_question(params))?;

@@ -2,13 +2,9 @@
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
-use bytes::Bytes;
 use tokio::time::sleep;
 
-use super::{
-    request::Request,
-    round_outcome::{RoundEnd, RoundOutcome, StoredReply},
-};
+use super::round_outcome::{RoundEnd, RoundOutcome, StoredReply};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, RawJson},
@@ -18,20 +14,18 @@ use crate::{
     },
     server::{
         conversation::{
-            client_channel::ClientChannel,
             invocation::{Invocation, InvocationGuard},
-            lifecycle::{DetachOnDrop, Lifecycle},
+            lifecycle::DetachOnDrop,
             step::run_as_step,
         },
         error::{Error, ErrorKind, Result},
-        limits::CallLimits,
         replay::{
             error::expired,
             journal::{Entry, EntryOutcome},
             replayer::{History, ReplayError, Replayer, Suspension},
             round::{ResumeInput, ResumedConversation, RoundCaller},
             run::{RunOutcome, run},
-            state::{ConversationInfo, account, binding},
+            state::ConversationInfo,
             stored_journal::{EndOutcome, OpenedRound, StoredJournal},
         },
         service::Core,
@@ -39,15 +33,6 @@ use crate::{
     },
     transport::BoxFuture,
 };
-
-/// A request whose handler may ask the client.
-pub(crate) struct ConversationRequest {
-    pub(crate) name: Box<str>,
-    /// The arguments, verbatim.
-    pub(crate) arguments: Option<Bytes>,
-    pub(crate) limits: CallLimits,
-    pub(crate) resume: ResumeInput,
-}
 
 /// A handler, for one round.
 pub(crate) trait RoundHandler<R>: Send + 'static {
@@ -96,76 +81,47 @@ struct RoundRun<R, H> {
 /// run to their end even if the caller leaves.
 pub(crate) fn run_conversation<R: ResultObject + Send + 'static>(
     core: Arc<Core>,
-    request: Request,
-    channel: ClientChannel,
-    conversation: ConversationRequest,
+    mut invocation: Invocation,
+    resume: ResumeInput,
     handler: impl RoundHandler<R>,
     map_result: ResultMapper<R>,
 ) -> DetachOnDrop {
     let background = Arc::clone(&core.background);
-    let origin = request.origin.clone();
+    let origin = invocation.request.origin.clone();
     DetachOnDrop::new(&background, origin, move |lifecycle| {
-        Box::pin(core.run_conversation(
-            request,
-            channel,
-            conversation,
-            handler,
-            map_result,
-            lifecycle,
-        ))
+        invocation.lifecycle = lifecycle;
+        Box::pin(core.run_conversation(invocation, resume, handler, map_result))
     })
 }
 
 impl Core {
     async fn run_conversation<R: ResultObject>(
         self: Arc<Self>,
-        request: Request,
-        channel: ClientChannel,
-        conversation: ConversationRequest,
+        mut invocation: Invocation,
+        resume: ResumeInput,
         handler: impl RoundHandler<R>,
         map_result: ResultMapper<R>,
-        lifecycle: Arc<Lifecycle>,
     ) -> Reply {
-        let Request {
-            id,
-            method,
-            context,
-            principal,
-            permissions,
-            ..
-        } = request;
-        let principal = principal.as_ref();
-        let arguments = conversation.arguments.as_deref();
-        let principal_name = principal.map(|principal| &**principal);
-        let binding = || binding(principal_name, &method, &conversation.name, arguments);
-        let name = conversation.name.clone();
-        let clock = Arc::clone(&self.replay.clock);
-        let mut invocation = Invocation::new(context, name, channel, conversation.limits, clock);
-        invocation.principal = principal.cloned();
-        invocation.permissions = permissions;
-        invocation.lifecycle = lifecycle;
         if !invocation.uses_replay() {
-            let ended = run_live(invocation, handler, map_result).await;
-            return ended.0.into_reply(&ended.1.context, &id);
+            return run_live(invocation, handler, map_result).await;
         }
-        let Some(state) = &conversation.resume.state else {
-            invocation.replayer = Some(Replayer::first_round(conversation.resume.answers));
+        let Some(state) = &resume.state else {
+            invocation.replayer = Some(Replayer::first_round(resume.answers));
             let mut round_run = RoundRun {
                 invocation: Arc::new(invocation),
                 elapsed: Duration::ZERO,
                 handler,
                 map_result,
             };
-            let outcome = self.run_first_round(&mut round_run, binding).await;
-            return outcome.into_reply(&round_run.invocation.context, &id);
+            let outcome = self.run_first_round(&mut round_run).await;
+            return outcome.into_reply(&round_run.invocation.request);
         };
         let caller = RoundCaller {
-            binding: &binding(),
-            account: account(principal_name),
+            binding: &invocation.binding(),
+            account: invocation.account(),
             lifecycle: &invocation.lifecycle,
         };
-        let answers = &conversation.resume.answers;
-        match self.replay.resume(caller, state, answers).await {
+        match self.replay.resume(caller, state, &resume.answers).await {
             Ok(resumed) if resumed.is_expired => {
                 self.end_expired(invocation, resumed, handler).await
             }
@@ -180,13 +136,12 @@ impl Core {
     async fn run_first_round<R: ResultObject>(
         &self,
         round_run: &mut RoundRun<R, impl RoundHandler<R>>,
-        binding: impl FnOnce() -> Box<str>,
     ) -> RoundOutcome<R> {
         let started_at = (self.replay.clock)();
         let timeout = self.replay.conversation_timeout;
         let info = |invocation: &Invocation| {
             let id = invocation.id().into();
-            self.replay.begin(binding(), id, started_at)
+            self.replay.begin(invocation.binding(), id, started_at)
         };
         let end = self.run_round(round_run, timeout, info).await;
         let RoundRun {
@@ -299,7 +254,7 @@ impl Core {
             .journal
             .as_ref()
             .map_or(0, StoredJournal::position);
-        let account = account(invocation.principal.as_deref());
+        let account = invocation.account();
         let suspended = self
             .replay
             .suspend(info, left, &account, position, suspension);
@@ -351,7 +306,7 @@ impl Core {
 impl<R: ResultObject, H: RoundHandler<R>> RoundRun<R, H> {
     /// Returns the outcome of a handler that returned.
     fn finish(&self, end: Result<R>) -> RoundOutcome<R> {
-        let context = &self.invocation.context;
+        let context = &self.invocation.request.context;
         let is_missing_capability = matches!(&end, Err(error) if error.is_missing_capability());
         match (self.map_result)(end, context) {
             Ok(result) => RoundOutcome::Complete(result),
@@ -449,17 +404,16 @@ async fn run_live<R: ResultObject>(
     invocation: Invocation,
     mut handler: impl RoundHandler<R>,
     map_result: ResultMapper<R>,
-) -> (RoundOutcome<R>, Arc<Invocation>) {
+) -> Reply {
     let invocation = Arc::new(invocation);
     let _guard = InvocationGuard(Arc::clone(&invocation));
     let work = handler.run(Arc::clone(&invocation));
     let end = with_timeout(invocation.limits.timeout, Duration::ZERO, work).await;
-    let end = end.and_then(|end| end);
-    let ended = match map_result(end, &invocation.context) {
-        Ok(result) => RoundOutcome::Complete(result),
-        Err(error) => RoundOutcome::ProtocolError(error),
-    };
-    (ended, invocation)
+    let request = &invocation.request;
+    match map_result(end.and_then(|end| end), &request.context) {
+        Ok(result) => request.encode_reply(result),
+        Err(error) => Reply::Error(error),
+    }
 }
 
 /// Runs the future with a timeout, of which some time has elapsed.
@@ -499,7 +453,7 @@ impl<R: ResultObject> RoundEnd<R> {
             self.outcome,
             RoundOutcome::Complete(_) | RoundOutcome::ProtocolError(_)
         );
-        let stored = self.outcome.into_stored(&invocation.context);
+        let stored = self.outcome.into_stored(&invocation.request.context);
         let encoded_reply = match serde_json::to_vec(&stored) {
             Ok(encoded_reply) if is_last => encoded_reply,
             _ => {

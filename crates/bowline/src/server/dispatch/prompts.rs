@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     catalog::{Catalog, Section},
-    conversation_runner::{ConversationRequest, SinglePhase, run_conversation},
+    conversation_runner::{SinglePhase, run_conversation},
     list::{CatalogItem, ListItem},
     request::{Dispatched, HandlerReply, OpenChannel, Request},
     router::Feature,
@@ -137,20 +137,18 @@ impl Core {
             .transpose()
             .map_err(|error| errors::internal_error(&error.to_string()))?;
         let arguments = Arguments::from_params(prompt.definition(), params.arguments)?;
-        let conversation = ConversationRequest {
-            name: prompt.name().into(),
-            arguments: raw.map(Bytes::from),
-            limits: prompt.shared.limits,
-            resume: ResumeInput {
-                state: params.request_state,
-                answers: params.input_responses.unwrap_or_default(),
-            },
+        let resume = ResumeInput {
+            state: params.request_state,
+            answers: params.input_responses.unwrap_or_default(),
         };
+        let limits = prompt.shared.limits;
+        let mut invocation = self.invocation(request, prompt.name(), channel, limits);
+        invocation.arguments = raw.map(Bytes::from);
         let (state, get) = (Arc::clone(&self.state), Arc::clone(&prompt.shared.get));
         let work = SinglePhase(Some(move |invocation| {
             get(arguments, ServerContext::new(invocation, state))
         }));
-        let work = run_conversation(self, request, channel, conversation, work, into_result);
+        let work = run_conversation(self, invocation, resume, work, into_result);
         Ok(HandlerReply::Pending(Box::pin(work)))
     }
 }

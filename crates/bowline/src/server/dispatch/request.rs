@@ -183,18 +183,10 @@ impl Request {
 
     /// Encodes the result as a reply.
     pub(crate) fn encode_reply<R: ResultObject>(&self, result: R) -> Reply {
-        encode_reply(&self.context, &self.id, result)
-    }
-}
-
-pub(crate) fn encode_reply<R: ResultObject>(
-    context: &RequestContext,
-    id: &RequestId,
-    result: R,
-) -> Reply {
-    match encode_response(context, id, result) {
-        Ok(frame) => Reply::Response(frame),
-        Err(error) => Reply::Error(errors::internal_error(&error.to_string())),
+        match encode_response(&self.context, &self.id, result) {
+            Ok(frame) => Reply::Response(frame),
+            Err(error) => Reply::Error(errors::internal_error(&error.to_string())),
+        }
     }
 }
 

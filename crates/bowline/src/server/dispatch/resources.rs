@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     catalog::{Catalog, Section},
-    conversation_runner::{ConversationRequest, SinglePhase, run_conversation},
+    conversation_runner::{SinglePhase, run_conversation},
     list::{CatalogItem, ListItem, with_private_scope_if},
     request::{Dispatched, HandlerReply, OpenChannel, Request},
     router::Feature,
@@ -306,15 +306,11 @@ impl Core {
             ),
             Some(_) => None,
         };
-        let conversation = ConversationRequest {
-            name: params.uri.as_str().into(),
-            arguments: None,
-            limits: found.limits,
-            resume: ResumeInput {
-                state: params.request_state,
-                answers: params.input_responses.unwrap_or_default(),
-            },
+        let resume = ResumeInput {
+            state: params.request_state,
+            answers: params.input_responses.unwrap_or_default(),
         };
+        let invocation = self.invocation(request, &params.uri, channel, found.limits);
         let state = Arc::clone(&self.state);
         let read = found.read;
         let work = move |invocation| -> BoxFuture<'static, _> {
@@ -328,7 +324,7 @@ impl Core {
             })
         };
         let work = SinglePhase(Some(work));
-        let work = run_conversation(self, request, channel, conversation, work, into_result);
+        let work = run_conversation(self, invocation, resume, work, into_result);
         Ok(HandlerReply::Pending(Box::pin(work)))
     }
 

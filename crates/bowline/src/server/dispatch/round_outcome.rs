@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::request::encode_reply;
+use super::request::Request;
 use crate::proto::{
-    jsonrpc::{ErrorObject, RawJson, RequestId},
+    jsonrpc::{ErrorObject, RawJson},
     model::{InputRequiredResult, ResultObject},
     server::{Reply, RequestContext, encode_result, errors},
 };
@@ -38,10 +38,10 @@ impl<R> From<RoundOutcome<R>> for RoundEnd<R> {
 }
 
 impl<R: ResultObject> RoundOutcome<R> {
-    pub(super) fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
+    pub(super) fn into_reply(self, request: &Request) -> Reply {
         match self {
-            Self::Complete(result) => encode_reply(context, id, result),
-            Self::Suspended(question) => encode_reply(context, id, question),
+            Self::Complete(result) => request.encode_reply(result),
+            Self::Suspended(question) => request.encode_reply(question),
             Self::ProtocolError(error) | Self::Retryable(error) => Reply::Error(error),
         }
     }

@@ -5,17 +5,12 @@ use std::{ops::Range, sync::Arc, time::Duration};
 use bytes::Bytes;
 
 use super::{
-    conversation_runner::{Cleanup, ConversationRequest, RoundHandler, run_conversation},
-    request::{HandlerReply, OpenChannel, Request, encode_reply},
+    conversation_runner::{Cleanup, RoundHandler, run_conversation},
+    request::{HandlerReply, OpenChannel, Request},
     tools::into_tool_result,
 };
 use crate::{
-    proto::{
-        jsonrpc::{RawJson, RequestId},
-        model::CallToolResult,
-        revision::Era,
-        server::{Reply, RequestContext},
-    },
+    proto::{jsonrpc::RawJson, model::CallToolResult, revision::Era, server::Reply},
     server::{
         conversation::{ServerContext, invocation::Invocation},
         error::{Error, Result},
@@ -67,8 +62,7 @@ impl StartCall for PlainTool {
             return HandlerReply::Ready(Reply::Error(error));
         }
         let responder = ToolResponder {
-            id: request.id,
-            context: request.context,
+            request,
             timeout: tool.shared.limits.timeout,
         };
         HandlerReply::Pending(Arc::clone(&self.0).run(arguments.checked, responder))
@@ -91,25 +85,15 @@ impl StartCall for ConversationTool {
             tool,
             arguments,
         } = call;
-        let conversation = ConversationRequest {
-            name: tool.name().into(),
-            arguments: arguments.range.map(|range| arguments.params.slice(range)),
-            limits: tool.shared.limits,
-            resume: arguments.resume,
-        };
+        let mut invocation = core.invocation(request, tool.name(), channel, tool.shared.limits);
+        invocation.arguments = arguments.range.map(|range| arguments.params.slice(range));
         let round_handler = ToolRound {
             handler: Arc::clone(&self.0),
             arguments: Some(arguments.checked),
             state: Arc::clone(&core.state),
         };
-        let reply = run_conversation(
-            core,
-            request,
-            channel,
-            conversation,
-            round_handler,
-            into_tool_result,
-        );
+        let resume = arguments.resume;
+        let reply = run_conversation(core, invocation, resume, round_handler, into_tool_result);
         HandlerReply::Pending(Box::pin(reply))
     }
 }
@@ -138,15 +122,14 @@ impl RoundHandler<CallToolResult> for ToolRound {
 
 /// Turns what a plain handler returns into the reply.
 pub(crate) struct ToolResponder {
-    id: RequestId,
-    context: Box<RequestContext>,
+    request: Request,
     pub(crate) timeout: Option<Duration>,
 }
 
 impl ToolResponder {
     pub(crate) fn reply(&self, result: Result<CallToolResult>) -> Reply {
-        match into_tool_result(result, &self.context) {
-            Ok(result) => encode_reply(&self.context, &self.id, result),
+        match into_tool_result(result, &self.request.context) {
+            Ok(result) => self.request.encode_reply(result),
             Err(error) => Reply::Error(error),
         }
     }

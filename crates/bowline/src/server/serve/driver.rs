@@ -10,7 +10,8 @@ use std::{
 use tokio::time::Sleep;
 
 use super::{
-    jobs::{dispatch, dispatch_deferred},
+    batch::Batch,
+    jobs::start_jobs,
     shared::{Inner, SharedConnection},
 };
 use crate::{
@@ -116,20 +117,25 @@ impl Future for Driver {
         let this = &mut *self;
         let shared = Arc::clone(&this.shared);
         let now = shared.now();
-        let mut more = {
-            let mut inner = shared.lock();
-            match &mut inner.driver_waker {
-                Some(waker) => waker.clone_from(cx.waker()),
-                none => *none = Some(cx.waker().clone()),
-            }
-            shared.flush_backlog(&mut inner, now);
-            // Nothing more is read until all deferred requests are dispatched.
-            let has_deferred = inner.requests.has_deferred();
-            has_deferred || this.read(&mut inner, now, cx)
-        };
-        dispatch_deferred(&shared, &this.handler);
-        dispatch(&shared, &this.handler, now);
         let mut inner = shared.lock();
+        match &mut inner.driver_waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        shared.flush_backlog(&mut inner, now);
+        // Nothing more is read until all deferred requests are dispatched.
+        let has_deferred = inner.requests.has_deferred();
+        let mut more = has_deferred || this.read(&mut inner, now, cx);
+        let batch = Batch::take_next(&mut inner, &shared);
+        if batch.is_empty() {
+            // Cancelled jobs have freed capacity.
+            start_jobs(&shared, &mut inner);
+        } else {
+            drop(inner);
+            let dispatched = batch.dispatch(&shared, &this.handler, now);
+            inner = shared.lock();
+            dispatched.finish(&shared, &mut inner);
+        }
         more |= this.poll_timer(&mut inner, cx);
         let flushed = match &mut inner.link {
             Some(link) => link.poll_flush(cx).is_ready(),

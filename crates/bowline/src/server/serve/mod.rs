@@ -1,14 +1,16 @@
 //! Serving over links: one machine, one link and one task for each client.
 //!
 //! [`shared`] is the state shared by the task and the handlers, behind one
-//! lock; [`request_queue`] holds its undispatched requests and [`job_queue`]
-//! its waiting handler runs, which [`jobs`] starts. [`driver`] is the task;
-//! [`connections`] are all of them, which end together on [`shutdown`].
+//! lock; [`request_queue`] holds its undispatched requests, which [`batch`]
+//! dispatches, and [`job_queue`] its waiting handler runs, which [`jobs`] starts.
+//! [`driver`] is the task; [`connections`] are all of them, which end together
+//! on [`shutdown`].
 //! [`connection_channel`] is how a handler reaches its client;
 //! [`pending_notices`] are sent later to a client that does not read;
 //! [`latency`] determines which tools run in place; [`observations`] are
 //! reported to observers.
 
+mod batch;
 mod connection_channel;
 mod connections;
 mod driver;

@@ -74,8 +74,8 @@ impl RequestQueue {
     }
 
     /// Puts deferred requests back that were taken but not dispatched.
-    pub(super) fn requeue(&mut self, requests: impl DoubleEndedIterator<Item = QueuedRequest>) {
-        for request in requests.rev() {
+    pub(super) fn requeue(&mut self, requests: Vec<QueuedRequest>) {
+        for request in requests.into_iter().rev() {
             self.deferred.push_front(request);
         }
     }

@@ -9,10 +9,7 @@ use std::{
 
 use tokio::time::Sleep;
 
-use super::{
-    jobs::{dispatch, dispatch_deferred},
-    shared::SharedConnection,
-};
+use super::{batch::Batch, shared::SharedConnection};
 use crate::{
     proto::{
         Instant,
@@ -36,22 +33,20 @@ impl SharedConnection {
         on_requests: impl FnOnce(Vec<RequestKey>),
     ) -> T {
         let now = self.now();
-        let output = {
+        let (output, batch) = {
             let mut inner = self.lock();
-            // Another caller's requests may be about to be dispatched.
-            let earlier: Vec<_> = inner.requests.new_keys().collect();
             inner.permissions = permissions;
             inner.origin = origin;
             let output = action(&mut inner.machine, now);
             self.process_outputs(&mut inner, now);
             inner.permissions = Permissions::default();
             inner.origin = RequestOrigin::default();
-            let new = inner.requests.new_keys();
-            on_requests(new.filter(|it| !earlier.contains(it)).collect());
+            // All of them are new: each caller takes its own before it unlocks.
+            on_requests(inner.requests.new_keys().collect());
             inner.wake_driver();
-            output
+            (output, Batch::take_new(&mut inner, self))
         };
-        dispatch(self, handler, now);
+        self.dispatch(batch, handler, now);
         output
     }
 
@@ -117,8 +112,13 @@ impl SharedConnection {
     /// Processes events that did not come from a request, and some deferred
     /// requests.
     pub(crate) fn dispatch_pending(self: &Arc<Self>, handler: &Arc<dyn RequestHandler>) {
-        dispatch(self, handler, self.now());
-        dispatch_deferred(self, handler);
+        let batch = Batch::take_next(&mut self.lock(), self);
+        self.dispatch(batch, handler, self.now());
+    }
+
+    fn dispatch(self: &Arc<Self>, batch: Batch, handler: &Arc<dyn RequestHandler>, now: Instant) {
+        let dispatched = batch.dispatch(self, handler, now);
+        dispatched.finish(self, &mut self.lock());
     }
 
     /// Closes the connection and cancels everything started for it.

@@ -81,6 +81,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + 'a> IntoFuture for Sample<'a, Sample
             let query = &self.query;
             let supports_tools = query
                 .invocation
+                .request
                 .context
                 .client
                 .capabilities
