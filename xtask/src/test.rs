@@ -1,9 +1,15 @@
 //! `cargo xtask test`: all checks that must pass before a commit.
 //!
 //! The cheap steps run first, and the first failure ends the run: further
-//! failures are rarely worth reading.
+//! failures are rarely worth reading. Then the tests run, and the other checks
+//! run beside them: much of either is one thread that compiles or waits.
 
-use std::time::{Duration, Instant};
+use std::{
+    process::Command,
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::{
     Failure, bench, cargo, conformance, features, packages, peers, process, requirements, tidy,
@@ -11,9 +17,18 @@ use crate::{
 
 struct Step {
     name: &'static str,
-    /// Whether `--core` runs it, because it needs nothing but Rust.
-    core: bool,
+    phase: Phase,
     action: Action,
+}
+
+/// When a step runs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    /// Before all others.
+    First,
+    /// Beside the tests. Its output is shown only if it fails.
+    Beside,
+    Tests,
 }
 
 enum Action {
@@ -39,7 +54,7 @@ const SEED: &[(&str, &str)] = &[("PROPTEST_RNG_SEED", "20260728")];
 const STEPS: &[Step] = &[
     Step {
         name: "format",
-        core: true,
+        phase: Phase::First,
         action: Action::Cargo {
             environment: &[],
             arguments: &["fmt", "--all", "--check"],
@@ -47,7 +62,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "tidy",
-        core: true,
+        phase: Phase::First,
         action: Action::Xtask {
             name: "tidy",
             run: tidy::run,
@@ -55,7 +70,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "lints",
-        core: true,
+        phase: Phase::First,
         action: Action::Cargo {
             environment: &[],
             arguments: &[
@@ -71,7 +86,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzz targets",
-        core: true,
+        phase: Phase::Beside,
         action: Action::Cargo {
             environment: &[],
             arguments: &[
@@ -87,7 +102,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        core: true,
+        phase: Phase::Beside,
         action: Action::Xtask {
             name: "features",
             run: features::run,
@@ -95,7 +110,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        core: true,
+        phase: Phase::Beside,
         action: Action::Cargo {
             environment: &[("RUSTDOCFLAGS", "-D warnings")],
             arguments: &[
@@ -109,7 +124,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "packages",
-        core: true,
+        phase: Phase::Beside,
         action: Action::Xtask {
             name: "packages",
             run: packages::run,
@@ -117,7 +132,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "guides",
-        core: true,
+        phase: Phase::Beside,
         action: Action::Cargo {
             environment: &[],
             // The guide that compares Bowline with rmcp: nothing else depends on rmcp.
@@ -133,7 +148,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "peers",
-        core: false,
+        phase: Phase::Tests,
         action: Action::Xtask {
             name: "peers",
             run: peers::run,
@@ -141,7 +156,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "tests",
-        core: false,
+        phase: Phase::Tests,
         action: Action::Cargo {
             environment: SEED,
             arguments: &["test", "--workspace", "--all-features"],
@@ -149,7 +164,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "conformance",
-        core: false,
+        phase: Phase::Tests,
         action: Action::Xtask {
             name: "conformance",
             run: conformance::run,
@@ -157,7 +172,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "bench",
-        core: false,
+        phase: Phase::Tests,
         action: Action::Xtask {
             name: "bench check",
             run: bench::check,
@@ -169,7 +184,7 @@ const STEPS: &[Step] = &[
 /// third-party programs.
 const CORE_TESTS: Step = Step {
     name: "tests",
-    core: true,
+    phase: Phase::Tests,
     action: Action::Cargo {
         environment: SEED,
         arguments: &[
@@ -187,7 +202,7 @@ const CORE_TESTS: Step = Step {
     },
 };
 
-/// Runs every step in order and stops at the first that fails.
+/// Runs every step. Starts no further step after one has failed.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let core = match arguments {
         [] => false,
@@ -204,44 +219,107 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     if !core {
         requirements::ensure()?;
     }
-    let mut timings = Vec::new();
-    for step in steps(core) {
-        eprintln!("==> {}: {}", step.name, step.command_line());
-        let start = Instant::now();
-        step.run().map_err(|failure| {
-            format!(
-                "step `{}` failed: {failure}\n  to run only this step: {}",
-                step.name,
-                step.command_line()
-            )
-        })?;
-        let elapsed = start.elapsed();
-        eprintln!("    {} ok, {}", step.name, seconds(elapsed));
-        timings.push((step.name, elapsed));
-    }
-    eprintln!("{}", summary(&mut timings));
+    let start = Instant::now();
+    let progress = Progress::default();
+    progress.run_all(steps(core, Phase::First), Step::run);
+    thread::scope(|scope| {
+        scope.spawn(|| progress.run_all(steps(core, Phase::Beside), Step::run_captured));
+        progress.run_all(steps(core, Phase::Tests), Step::run);
+    });
+    let timings = progress.into_timings()?;
+    eprintln!("{}", summary(start.elapsed(), timings));
     Ok(())
 }
 
-fn steps(core: bool) -> impl Iterator<Item = &'static Step> {
-    let core_tests = core.then_some(&CORE_TESTS);
-    let selected = STEPS.iter().filter(move |step| step.core || !core);
-    selected.chain(core_tests)
+/// The steps of a phase. With `--core`, those that need nothing but Rust.
+fn steps(core: bool, phase: Phase) -> impl Iterator<Item = &'static Step> {
+    let replaced = core && phase == Phase::Tests;
+    let selected = STEPS
+        .iter()
+        .filter(move |step| step.phase == phase && !replaced);
+    selected.chain(replaced.then_some(&CORE_TESTS))
+}
+
+/// The results of the steps so far.
+#[derive(Default)]
+struct Progress {
+    timings: Mutex<Vec<(&'static str, Duration)>>,
+    failures: Mutex<Vec<Failure>>,
+}
+
+impl Progress {
+    /// Runs the steps in order, until one fails or has failed elsewhere.
+    fn run_all(
+        &self,
+        steps: impl Iterator<Item = &'static Step>,
+        run: fn(&Step) -> Result<(), Failure>,
+    ) {
+        for step in steps {
+            if !self.failures.lock().expect("not poisoned").is_empty() {
+                return;
+            }
+            eprintln!("==> {}: {}", step.name, step.command_line());
+            let start = Instant::now();
+            let result = run(step);
+            let elapsed = start.elapsed();
+            if let Err(failure) = result {
+                let failure = format!(
+                    "step `{}` failed: {failure}\n  to run only this step: {}",
+                    step.name,
+                    step.command_line()
+                );
+                eprintln!("==> {failure}");
+                self.failures.lock().expect("not poisoned").push(failure);
+                return;
+            }
+            eprintln!("==> {} ok, {}", step.name, seconds(elapsed));
+            let mut timings = self.timings.lock().expect("not poisoned");
+            timings.push((step.name, elapsed));
+        }
+    }
+
+    fn into_timings(self) -> Result<Vec<(&'static str, Duration)>, Failure> {
+        let failures = self.failures.into_inner().expect("not poisoned");
+        match failures.is_empty() {
+            true => Ok(self.timings.into_inner().expect("not poisoned")),
+            false => Err(failures.join("\n")),
+        }
+    }
 }
 
 impl Step {
     fn run(&self) -> Result<(), Failure> {
         match self.action {
             Action::Xtask { run, .. } => run(&[]),
+            Action::Cargo { .. } => process::run(self.command(), "see above"),
+        }
+    }
+
+    /// Runs the step as a process of its own, and prints its output if it fails.
+    fn run_captured(&self) -> Result<(), Failure> {
+        let output = self
+            .command()
+            .output()
+            .map_err(|error| format!("cannot start cargo: {error}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        for stream in [output.stdout, output.stderr] {
+            eprint!("{}", String::from_utf8_lossy(&stream));
+        }
+        Err(format!("{} (see above)", output.status))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = cargo::cargo();
+        match self.action {
+            Action::Xtask { name, .. } => command.arg("xtask").args(name.split(' ')),
             Action::Cargo {
                 environment,
                 arguments,
-            } => {
-                let mut command = cargo::cargo();
-                command.envs(environment.iter().copied()).args(arguments);
-                process::run(command, "see above")
-            }
-        }
+            } => command.envs(environment.iter().copied()).args(arguments),
+        };
+        command
     }
 
     /// The step as a command line for the shell.
@@ -265,8 +343,7 @@ impl Step {
 }
 
 /// The total time, and the time of each step, the slowest first.
-fn summary(timings: &mut [(&str, Duration)]) -> String {
-    let total: Duration = timings.iter().map(|(_, elapsed)| *elapsed).sum();
+fn summary(total: Duration, mut timings: Vec<(&str, Duration)>) -> String {
     timings.sort_by_key(|(_, elapsed)| std::cmp::Reverse(*elapsed));
     let steps: Vec<String> = timings
         .iter()
@@ -311,7 +388,12 @@ mod tests {
 
     #[test]
     fn the_core_steps_need_nothing_but_rust() {
-        let core: Vec<&str> = steps(true).map(|step| step.name).collect();
+        let phases = [Phase::First, Phase::Beside, Phase::Tests];
+        let names = |core, phase| steps(core, phase).map(|step| step.name);
+        let core: Vec<&str> = phases
+            .into_iter()
+            .flat_map(|phase| names(true, phase))
+            .collect();
         assert_eq!(
             core,
             [
@@ -326,18 +408,32 @@ mod tests {
                 "tests"
             ]
         );
-        assert_eq!(steps(false).count(), STEPS.len());
+        let all = phases.into_iter().flat_map(|phase| names(false, phase));
+        assert_eq!(all.count(), STEPS.len());
     }
 
     #[test]
-    fn the_summary_adds_up_and_begins_with_the_slowest() {
-        let mut timings = [
+    fn no_step_starts_after_a_failure() {
+        let progress = Progress::default();
+        let fails = |_: &Step| Err("broken".to_owned());
+        progress.run_all(STEPS.iter(), fails);
+        progress.run_all(STEPS.iter(), |_| Ok(()));
+        let failure = progress.into_timings().expect_err("a step failed");
+        assert_eq!(
+            failure,
+            "step `format` failed: broken\n  to run only this step: cargo fmt --all --check"
+        );
+    }
+
+    #[test]
+    fn the_summary_begins_with_the_slowest() {
+        let timings = vec![
             ("format", Duration::from_millis(1_000)),
             ("lints", Duration::from_millis(2_500)),
         ];
         assert_eq!(
-            summary(&mut timings),
-            "==> all steps passed in 3.5 s (lints 2.5 s, format 1.0 s)"
+            summary(Duration::from_millis(3_000), timings),
+            "==> all steps passed in 3.0 s (lints 2.5 s, format 1.0 s)"
         );
     }
 }
