@@ -78,12 +78,17 @@ pub enum SessionIdError {
 
 impl fmt::Display for SessionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Empty => "the session id is empty",
-            Self::TooLong => "the session id exceeds the limit of 4096 bytes",
-            Self::NotVisibleAscii => "the session id has characters other than visible ASCII",
-            Self::Repeated => "the session id occurs more than once",
-        })
+        match self {
+            Self::Empty => write!(f, "the session id is empty"),
+            Self::TooLong => write!(
+                f,
+                "the session id exceeds the limit of {MAX_SESSION_ID_LEN} bytes"
+            ),
+            Self::NotVisibleAscii => {
+                write!(f, "the session id has characters other than visible ASCII")
+            }
+            Self::Repeated => write!(f, "the session id occurs more than once"),
+        }
     }
 }
 

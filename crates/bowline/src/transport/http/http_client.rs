@@ -47,12 +47,10 @@ pub(crate) fn builder() -> Result<ClientBuilder, String> {
     Ok(builder)
 }
 
-/// Returns a connector with the same settings, directly to the server. Without
-/// `verify_certificates` it trusts no certificate at all, so TLS fails: loading
-/// the system's verifier takes a while.
-pub(super) fn connector(
-    verify_certificates: bool,
-) -> Result<HttpsConnector<HttpConnector>, String> {
+/// Returns a connector with the same settings, directly to the server. Unless
+/// `needs_tls`, it trusts no certificate, so TLS fails: loading the system's
+/// verifier takes a while.
+pub(super) fn connector(needs_tls: bool) -> Result<HttpsConnector<HttpConnector>, String> {
     let mut http = HttpConnector::new();
     // It is used for `https` addresses, too.
     http.enforce_http(false);
@@ -63,15 +61,15 @@ pub(super) fn connector(
     http.set_nodelay(true);
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     http.set_tcp_user_timeout(Some(TCP_USER_TIMEOUT));
-    Ok(HttpsConnector::from((http, tls(verify_certificates)?)))
+    Ok(HttpsConnector::from((http, tls(needs_tls)?)))
 }
 
-fn tls(verify_certificates: bool) -> Result<ClientConfig, String> {
+fn tls(needs_tls: bool) -> Result<ClientConfig, String> {
     // Named explicitly: a process default might be missing, or be chosen by
     // another part of the program.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions();
-    let builder = match verify_certificates {
+    let builder = match needs_tls {
         true => builder.and_then(BuilderVerifierExt::with_platform_verifier),
         // An empty root store: no certificate is trusted.
         false => builder.map(|builder| builder.with_root_certificates(RootCertStore::empty())),
