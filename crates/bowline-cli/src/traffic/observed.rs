@@ -176,7 +176,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_watched_keeps_the_contract() {
-        contract::check(|| {
+        contract::transport(|| {
             let (inner, far) = Memory::new();
             let observed = ObservedTransport::new(Box::new(inner), Traffic::default());
             (observed, far)

@@ -1,5 +1,5 @@
 //! Testing utilities: a fake server, a client with prepared answers, fault
-//! injection, and the contract that every transport must satisfy.
+//! injection, and the contracts that transports and stores must satisfy.
 //!
 //! - [`FakeServer`] is the other end of a [`Memory`](crate::transport::Memory)
 //!   transport. A test sends its responses, message by message, in any order.
@@ -7,7 +7,8 @@
 //!   supplies the answers of its user and its model.
 //! - [`FaultyTransport`] wraps any transport and injects faults into chosen
 //!   frames.
-//! - [`contract`] checks that a transport behaves as connections rely on.
+//! - [`contract`] checks that a transport or a store does what the library
+//!   relies on.
 //!
 //! All waits use tokio's clock, so tests with `#[tokio::test(start_paused =
 //! true)]` take no time, however long the timeouts and backoffs are.

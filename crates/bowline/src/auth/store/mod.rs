@@ -94,7 +94,7 @@ pub struct TokenStoreKey {
 
 impl TokenStoreKey {
     /// The key of a client's tokens from an issuer for a resource.
-    pub(super) fn tokens(issuer: &str, resource: &str, client_id: &str) -> Self {
+    pub(crate) fn tokens(issuer: &str, resource: &str, client_id: &str) -> Self {
         Self::new("tokens", &[issuer, resource, client_id])
     }
 

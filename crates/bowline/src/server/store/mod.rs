@@ -6,7 +6,8 @@
 //! large to send through the client is saved in a [`StateStore`].
 //!
 //! [`MemoryJournalStore`] and [`MemoryStateStore`] serve a single process. For
-//! multiple nodes, implement the traits with a database that all nodes reach.
+//! multiple nodes, implement the traits with a database that all nodes reach,
+//! and check them with `bowline::testing::contract`.
 //!
 //! # Keys and values
 //!

@@ -22,5 +22,5 @@ mod slow_stores;
 mod sockets;
 mod stateless;
 mod stopping;
-mod stores;
+pub(crate) mod stores;
 mod tools;

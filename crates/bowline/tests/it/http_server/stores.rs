@@ -28,7 +28,7 @@ use super::{
 
 /// In place of a database that several nodes share.
 #[derive(Default)]
-pub(super) struct Database {
+pub(crate) struct Database {
     sessions: Mutex<HashMap<SessionId, (StoredSession, Instant)>>,
     events: Mutex<HashMap<SessionId, Vec<StoredEvent>>>,
     /// How many bytes of sessions were put, in all.

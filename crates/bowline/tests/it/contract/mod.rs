@@ -1,4 +1,9 @@
-//! Every transport of ours keeps the contract.
+//! Our transports and stores satisfy the contracts, and broken stores do not.
+
+#[cfg(feature = "server")]
+mod broken;
+#[cfg(feature = "server")]
+mod stores;
 
 use bowline::{
     testing::{
@@ -14,12 +19,12 @@ use tokio::{
 
 #[tokio::test]
 async fn memory_keeps_it() {
-    contract::check(Memory::new).await;
+    contract::transport(Memory::new).await;
 }
 
 #[tokio::test]
 async fn faults_that_do_no_harm_keep_it() {
-    contract::check(|| {
+    contract::transport(|| {
         let (transport, far) = Memory::new();
         (FaultyTransport::new(transport), far)
     })
@@ -28,13 +33,13 @@ async fn faults_that_do_no_harm_keep_it() {
 
 #[tokio::test]
 async fn byte_streams_keep_it() {
-    contract::check(Duplex::new).await;
+    contract::transport(Duplex::new).await;
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn child_processes_keep_it() {
-    contract::check(crate::process::relay::pair).await;
+    contract::transport(crate::process::relay::pair).await;
 }
 
 /// A transport as a third party would write it: over byte streams in memory.

@@ -1,0 +1,64 @@
+//! Our stores satisfy the contracts of stores.
+
+use std::sync::Arc;
+
+use bowline::{
+    server::store::{JournalStore, MemoryJournalStore, MemoryStateStore, StateStore},
+    testing::contract,
+};
+
+#[tokio::test(start_paused = true)]
+async fn journals_in_memory() {
+    let store = Arc::new(MemoryJournalStore::new());
+    contract::journal_store(async || Arc::clone(&store)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn states_in_memory() {
+    let store = Arc::new(MemoryStateStore::new());
+    contract::state_store(async || Arc::clone(&store)).await;
+}
+
+/// With a clock that runs, and writers that really run at the same time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn stores_in_memory_that_several_threads_use() {
+    let journals: Arc<dyn JournalStore> = Arc::new(MemoryJournalStore::new());
+    let states: Arc<dyn StateStore> = Arc::new(MemoryStateStore::new());
+    tokio::join!(
+        contract::journal_store(async || Arc::clone(&journals)),
+        contract::state_store(async || Arc::clone(&states)),
+    );
+}
+
+/// Behind `Arc`, which implements the traits for what it holds.
+#[tokio::test(start_paused = true)]
+async fn shared_stores() {
+    let journals = Arc::new(MemoryJournalStore::new());
+    contract::journal_store(async || Arc::new(Arc::clone(&journals))).await;
+    let states = Arc::new(MemoryStateStore::new());
+    contract::state_store(async || Arc::new(Arc::clone(&states))).await;
+}
+
+#[cfg(all(feature = "http-server", feature = "macros"))]
+#[tokio::test(start_paused = true)]
+async fn the_database_of_the_http_tests() {
+    let database = Arc::new(crate::http_server::stores::Database::default());
+    contract::session_store(async || Arc::clone(&database)).await;
+    contract::event_store(async || Arc::clone(&database)).await;
+}
+
+#[cfg(all(feature = "auth", feature = "http-client"))]
+#[tokio::test(start_paused = true)]
+async fn tokens_in_memory() {
+    let store = bowline::auth::MemoryStore::new();
+    contract::token_store(async || Arc::new(store.clone())).await;
+}
+
+#[cfg(all(feature = "auth", feature = "http-client", unix))]
+#[tokio::test]
+async fn tokens_in_files() {
+    let folder = std::env::temp_dir().join(format!("bowline-contract-{}", std::process::id()));
+    let open = async || Arc::new(bowline::auth::FileStore::open(&folder).expect("a folder"));
+    contract::token_store(open).await;
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
