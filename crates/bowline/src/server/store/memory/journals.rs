@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::Arc,
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -13,7 +14,8 @@ use super::{
     super::{
         AppendOutcome, ConversationKey, JournalStore, Lease, NewEntry, OpenedJournal, StoreError,
     },
-    MAX_SWEPT_PER_WRITE, MAX_TTL, MIB,
+    MAX_SWEPT_PER_WRITE, MIB,
+    expiry_index::{Expiry, ExpiryIndex, MAX_TTL},
     quota::{Amount, Quota},
 };
 use crate::{
@@ -52,11 +54,11 @@ impl MemoryJournalStore {
             instance_id: hex(&name),
             journals: Mutex::new(Journals {
                 journals: HashMap::new(),
-                expiries: BTreeMap::new(),
+                expiries: ExpiryIndex::default(),
                 responses: BTreeMap::new(),
                 quota: Quota::new(max_journals, max_bytes),
                 response_quota: Quota::new(usize::MAX, max_response_bytes),
-                counter: 0,
+                response_counter: 0,
             }),
         }
     }
@@ -68,17 +70,14 @@ impl MemoryJournalStore {
 
 struct Journals {
     journals: HashMap<Arc<str>, Journal>,
-    /// The ids by expiry. The number makes keys unique.
-    expiries: BTreeMap<Expiry, Arc<str>>,
+    expiries: ExpiryIndex,
     /// The ids of journals with a response, by account and age.
     responses: BTreeMap<(Box<str>, u64), Arc<str>>,
     quota: Quota,
     response_quota: Quota,
-    /// A unique, increasing number.
-    counter: u64,
+    /// The number of the last response.
+    response_counter: u64,
 }
-
-type Expiry = (Instant, u64);
 
 struct Journal {
     account: Box<str>,
@@ -212,9 +211,8 @@ impl Journals {
     /// Acquires or extends the lease. Returns whether the caller has it.
     fn acquire(&mut self, key: ConversationKey<'_>, lease: Lease<'_>, now: Instant) -> bool {
         self.drop_expired(key.id, now);
-        let expires_at = now + lease.duration.min(MAX_TTL);
         if !self.journals.contains_key(key.id) {
-            self.insert(key, expires_at, now);
+            self.insert(key, lease.duration, now);
         }
         let Some(journal) = self.journals.get_mut(key.id) else {
             return false;
@@ -222,8 +220,10 @@ impl Journals {
         if journal.is_held_by_other(lease.holder, now) {
             return false;
         }
+        let expires_at = now + lease.duration.min(MAX_TTL);
         journal.lease = Some((lease.holder.into(), expires_at));
-        self.extend_expiry(key.id, expires_at);
+        self.expiries
+            .extend(&mut journal.expiry, now, lease.duration);
         true
     }
 
@@ -238,11 +238,10 @@ impl Journals {
         if entry.position != next {
             return Ok(AppendOutcome::Conflict);
         }
-        let expires_at = now + entry.ttl.min(MAX_TTL);
-        if !self.journals.contains_key(key.id) {
-            self.insert(key, expires_at, now);
+        match self.journals.get_mut(key.id) {
+            Some(journal) => self.expiries.extend(&mut journal.expiry, now, entry.ttl),
+            None => self.insert(key, entry.ttl, now),
         }
-        self.extend_expiry(key.id, expires_at);
         if let Err(exceeded) = self.write(key, &entry, now) {
             self.remove_empty(key.id);
             return Err(exceeded);
@@ -308,8 +307,8 @@ impl Journals {
                 return;
             }
         }
-        self.counter += 1;
-        let number = self.counter;
+        self.response_counter += 1;
+        let number = self.response_counter;
         let Some((id, _)) = self.journals.get_key_value(key.id) else {
             return;
         };
@@ -367,14 +366,13 @@ impl Journals {
 
 /// Expiry.
 impl Journals {
-    /// Inserts a journal without entries, for the duration of its lease.
-    fn insert(&mut self, key: ConversationKey<'_>, expires_at: Instant, now: Instant) {
+    /// Inserts a journal without entries.
+    fn insert(&mut self, key: ConversationKey<'_>, ttl: Duration, now: Instant) {
         for _ in 0..MAX_SWEPT_PER_WRITE {
             self.drop_first_expired(now);
         }
-        self.counter += 1;
-        let (id, expiry): (Arc<str>, _) = (key.id.into(), (expires_at, self.counter));
-        self.expiries.insert(expiry, Arc::clone(&id));
+        let id: Arc<str> = key.id.into();
+        let expiry = self.expiries.insert(Arc::clone(&id), now, ttl);
         let journal = Journal {
             account: key.account.into(),
             first_position: 0,
@@ -388,37 +386,18 @@ impl Journals {
         self.journals.insert(id, journal);
     }
 
-    /// Extends the expiry of a journal, if that is later.
-    fn extend_expiry(&mut self, id: &str, expires_at: Instant) {
-        let Some(journal) = self.journals.get_mut(id) else {
-            return;
-        };
-        if journal.expiry.0 >= expires_at {
-            return;
-        }
-        if let Some(id) = self.expiries.remove(&journal.expiry) {
-            self.counter += 1;
-            journal.expiry = (expires_at, self.counter);
-            self.expiries.insert(journal.expiry, id);
-        }
-    }
-
     /// Drops this journal if it has expired.
     fn drop_expired(&mut self, id: &str, now: Instant) {
         let journal = self.journals.get(id);
-        if journal.is_some_and(|journal| journal.expiry.0 <= now) {
+        if journal.is_some_and(|journal| journal.expiry.has_passed(now)) {
             self.remove(id);
         }
     }
 
     /// Drops the journal that expired first. Returns whether there was one.
     fn drop_first_expired(&mut self, now: Instant) -> bool {
-        let expired = match self.expiries.first_key_value() {
-            Some(((expires_at, _), id)) if *expires_at <= now => Arc::clone(id),
-            _ => return false,
-        };
-        self.remove(&expired);
-        true
+        let expired = self.expiries.first_expired(now);
+        expired.inspect(|id| self.remove(id)).is_some()
     }
 
     fn remove(&mut self, id: &str) {
@@ -426,7 +405,7 @@ impl Journals {
         let Some((id, mut journal)) = self.journals.remove_entry(id) else {
             return;
         };
-        self.expiries.remove(&journal.expiry);
+        self.expiries.remove(journal.expiry);
         let size = journal.size(&id);
         self.quota.replace(&journal.account, size, Amount::NONE);
         journal.notify_change();

@@ -5,11 +5,10 @@
 //! room for. So the cost of expiry is spread over the writes, and no write
 //! waits for a full sweep.
 
+mod expiry_index;
 mod journals;
 mod quota;
 mod states;
-
-use std::time::Duration;
 
 pub use journals::MemoryJournalStore;
 pub use states::MemoryStateStore;
@@ -19,7 +18,3 @@ const MIB: usize = 1024 * 1024;
 /// How many expired items a write drops even if there is room. More than it
 /// adds, so they become fewer.
 const MAX_SWEPT_PER_WRITE: usize = 4;
-
-/// Replaces any longer duration. On some systems, `Instant` has a limit, which
-/// this stays below.
-const MAX_TTL: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);

@@ -1,18 +1,14 @@
 //! In-memory states.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{
     super::{ConversationKey, StateStore, StoreError},
-    MAX_SWEPT_PER_WRITE, MAX_TTL, MIB,
+    MAX_SWEPT_PER_WRITE, MIB,
+    expiry_index::{Expiry, ExpiryIndex},
     quota::{Amount, Quota, QuotaExceeded},
 };
 use crate::{
@@ -68,13 +64,9 @@ impl StateStore for MemoryStateStore {
 /// A bounded map whose entries expire. Unexpired entries are never dropped.
 struct States {
     entries: HashMap<Arc<str>, Entry>,
-    /// The ids by expiry. The number makes keys unique.
-    expiries: BTreeMap<Expiry, Arc<str>>,
-    counter: u64,
+    expiries: ExpiryIndex,
     quota: Quota,
 }
-
-type Expiry = (Instant, u64);
 
 struct Entry {
     account: Box<str>,
@@ -86,8 +78,7 @@ impl States {
     fn new(max_entries: usize, max_bytes: usize) -> Self {
         Self {
             entries: HashMap::new(),
-            expiries: BTreeMap::new(),
-            counter: 0,
+            expiries: ExpiryIndex::default(),
             quota: Quota::new(max_entries, max_bytes),
         }
     }
@@ -95,7 +86,7 @@ impl States {
     /// Returns the value, if it has not expired.
     fn get(&self, id: &str, now: Instant) -> Option<Bytes> {
         let entry = self.entries.get(id)?;
-        (entry.expiry.0 > now).then(|| entry.value.clone())
+        (!entry.expiry.has_passed(now)).then(|| entry.value.clone())
     }
 
     /// Inserts a value. If it does not fit, the previous one stays.
@@ -121,10 +112,8 @@ impl States {
             }
         }
         let id = self.remove(key.id).unwrap_or_else(|| key.id.into());
-        self.counter += 1;
-        let expiry = (now + ttl.min(MAX_TTL), self.counter);
+        let expiry = self.expiries.insert(Arc::clone(&id), now, ttl);
         self.quota.replace(key.account, Amount::NONE, new);
-        self.expiries.insert(expiry, Arc::clone(&id));
         let entry = Entry {
             account: key.account.into(),
             // Copied: the bytes may be a small slice of a large frame, which
@@ -138,16 +127,13 @@ impl States {
 
     /// Drops the entry that expired first. Returns whether there was one.
     fn drop_expired(&mut self, now: Instant) -> bool {
-        let expired = match self.expiries.first_key_value() {
-            Some(((expires_at, _), id)) if *expires_at <= now => Arc::clone(id),
-            _ => return false,
-        };
-        self.remove(&expired).is_some()
+        let expired = self.expiries.first_expired(now);
+        expired.is_some_and(|id| self.remove(&id).is_some())
     }
 
     fn remove(&mut self, id: &str) -> Option<Arc<str>> {
         let (id, entry) = self.entries.remove_entry(id)?;
-        self.expiries.remove(&entry.expiry);
+        self.expiries.remove(entry.expiry);
         let size = Amount::one(id.len() + entry.value.len());
         self.quota.replace(&entry.account, size, Amount::NONE);
         Some(id)
@@ -172,9 +158,11 @@ impl fmt::Debug for MemoryStateStore {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::expiry_index::MAX_TTL, *};
 
     // The limit for callers without a principal: half of the total.
     const MAX_ENTRIES: usize = 5;
