@@ -33,6 +33,19 @@ fn http_server_is_called() {
 }
 
 #[test]
+fn list_tools_prints_the_tools_of_a_server() {
+    let output = Command::new(example("list_tools"))
+        .arg(example("server"))
+        .output()
+        .expect("it starts");
+    let printed = String::from_utf8(output.stdout).expect("it prints text");
+    assert!(output.status.success(), "{printed}");
+    for tool in ["add", "count"] {
+        assert!(printed.contains(tool), "{tool} is missing: {printed}");
+    }
+}
+
+#[test]
 fn many_servers_are_used_although_one_is_down() {
     let output = output_of("many_servers");
     let lines: Vec<&str> = output.lines().collect();

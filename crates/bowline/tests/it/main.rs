@@ -35,3 +35,4 @@ mod soak;
 #[cfg(all(feature = "server", feature = "testing", unix))]
 mod stdio;
 mod stream;
+mod sync;

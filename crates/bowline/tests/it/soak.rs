@@ -1,6 +1,6 @@
-//! What fails a long run under attack: the example `soak` judges by this.
+//! What fails a long run under attack: the program `soak` decides by this.
 
-#[path = "../../examples/soak/verdict.rs"]
+#[path = "../programs/soak/verdict.rs"]
 mod verdict;
 
 use std::time::Duration;

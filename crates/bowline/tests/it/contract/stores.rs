@@ -1,5 +1,9 @@
 //! Our stores satisfy the contracts of stores.
 
+#[cfg(unix)]
+#[path = "../../programs/replay_node/folder_store.rs"]
+mod folder_store;
+
 use std::sync::Arc;
 
 use bowline::{
@@ -45,6 +49,20 @@ async fn the_database_of_the_http_tests() {
     let database = Arc::new(crate::http_server::stores::Database::default());
     contract::session_store(async || Arc::clone(&database)).await;
     contract::event_store(async || Arc::clone(&database)).await;
+}
+
+/// The store that the nodes of `replay_node` share, with the system's clock.
+#[cfg(unix)]
+#[tokio::test]
+async fn journals_and_states_in_a_folder() {
+    let folder = std::env::temp_dir().join(format!("bowline-stores-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let connect = async || Arc::new(folder_store::FolderStore::new(&folder));
+    tokio::join!(
+        contract::journal_store(connect),
+        contract::state_store(connect)
+    );
+    std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
 #[cfg(all(feature = "auth", feature = "http-client"))]

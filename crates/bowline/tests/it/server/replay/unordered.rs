@@ -4,11 +4,13 @@ use std::{
     future::poll_fn,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
 };
+
+use crate::sync::lock;
 
 /// A future that is one of many.
 pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -67,7 +69,7 @@ impl Woken {
         future: Pin<&mut (dyn Future<Output = T> + Send + '_)>,
         cx: &mut Context<'_>,
     ) -> Poll<T> {
-        *self.parent.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+        *lock(&self.parent) = Some(cx.waker().clone());
         if self.polled.swap(true, Ordering::AcqRel) {
             return Poll::Pending;
         }
@@ -79,7 +81,7 @@ impl Woken {
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
         self.polled.store(false, Ordering::Release);
-        let parent = self.parent.lock().unwrap_or_else(PoisonError::into_inner);
+        let parent = lock(&self.parent);
         if let Some(parent) = parent.as_ref() {
             parent.wake_by_ref();
         }

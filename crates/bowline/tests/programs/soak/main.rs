@@ -38,6 +38,8 @@ mod hostile_server;
 mod load;
 mod pace;
 mod report;
+#[path = "../../it/sync.rs"]
+mod sync;
 mod under_clients;
 mod under_servers;
 mod verdict;

@@ -4,9 +4,11 @@ use std::{
     collections::BTreeMap,
     fs,
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
+
+use crate::sync::lock;
 
 /// Counts of events, by name.
 #[derive(Clone, Default)]
@@ -45,7 +47,7 @@ impl Tally {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -75,7 +77,7 @@ impl Times {
     }
 
     fn times(&self) -> MutexGuard<'_, Vec<Duration>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -5,12 +5,13 @@
 
 use std::{
     process,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
 
 use super::figures::processor_time;
+use crate::sync::lock;
 
 /// The share of all attackers together: half a core.
 pub(crate) const HOSTILE_SHARE: f64 = 0.5;
@@ -60,7 +61,7 @@ impl Pace {
 
     fn due(&self) -> Duration {
         let used = processor_time(process::id()).unwrap_or_default();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let earned = state.looked.elapsed().as_secs_f64() * self.share;
         let spent = used.saturating_sub(state.used).as_secs_f64();
         state.debt = (state.debt + spent - earned).max(-MAX_CREDIT.as_secs_f64());
