@@ -25,7 +25,7 @@ use tokio::{
 
 use super::{
     rig::{Node, Session},
-    stores::Database,
+    stores::{Database, one_node, options_with, two_nodes},
     tools::workshop,
 };
 
@@ -138,12 +138,16 @@ impl EventStore for Slow {
 
 impl Slow {
     fn options(self: &Arc<Self>) -> HttpOptions {
-        HttpOptions {
-            session_store: Some(Arc::clone(self) as Arc<dyn SessionStore>),
-            event_store: Some(Arc::clone(self) as Arc<dyn EventStore>),
-            ..HttpOptions::default()
-        }
+        options_with(self)
     }
+}
+
+fn set_level(session: &Session, id: u32, level: &'static str) -> JoinHandle<u16> {
+    let session = session.clone();
+    tokio::spawn(async move {
+        let level = json!({"level": level});
+        session.ask(id, "logging/setLevel", level).await.status()
+    })
 }
 
 fn delete(session: &Session) -> JoinHandle<u16> {
@@ -160,26 +164,23 @@ async fn settle() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_a_session_that_ended_meanwhile_ends() {
     let slow = Arc::new(Slow::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, slow.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (nodes, session) = two_nodes(|| slow.options()).await;
     let mut own = session.get().await;
     let primed = own.event().await.unwrap().id.unwrap();
-    one.service.tools_changed();
+    nodes.one.service.tools_changed();
     own.message().await.unwrap();
     settle().await;
-    let second = Node::with(&two.service, slow.options());
-    let moved = session.at(&second);
+    let moved = session.at(&nodes.second);
     slow.after.hold(1);
     let resuming = tokio::spawn({
         let moved = moved.clone();
         async move { moved.resume(&primed).await }
     });
     settle().await;
-    assert_eq!(second.http.session_count(), 1);
-    second.http.stop(Duration::ZERO);
+    assert_eq!(nodes.second.http.session_count(), 1);
+    nodes.second.http.stop(Duration::ZERO);
     settle().await;
-    assert_eq!(second.http.session_count(), 0);
+    assert_eq!(nodes.second.http.session_count(), 0);
     slow.after.release(1);
     // What was missed, and the end.
     let answer = resuming.await.unwrap();
@@ -189,9 +190,7 @@ async fn a_stream_of_a_session_that_ended_meanwhile_ends() {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_does_not_answer_does_not_keep_a_session_for_ever() {
     let slow = Arc::new(Slow::default());
-    let mut it = workshop();
-    let node = Node::with(&it.service, slow.options());
-    let session = Session::open(&node, "2025-11-25").await;
+    let (mut it, node, session) = one_node(slow.options()).await;
     let own = session.get().await;
     slow.put.hold(usize::MAX);
     let hour = Duration::from_secs(3600);
@@ -217,20 +216,11 @@ async fn a_store_that_does_not_answer_does_not_keep_a_session_for_ever() {
 #[tokio::test(start_paused = true)]
 async fn what_was_said_last_is_noted_last() {
     let slow = Arc::new(Slow::default());
-    let it = workshop();
-    let node = Node::with(&it.service, slow.options());
-    let session = Session::open(&node, "2025-11-25").await;
-    let say = |id, level: &'static str| {
-        let session = session.clone();
-        tokio::spawn(async move {
-            let level = json!({"level": level});
-            session.ask(id, "logging/setLevel", level).await.status()
-        })
-    };
+    let (_it, _node, session) = one_node(slow.options()).await;
     slow.put.hold(1);
-    let first = say(1, "debug");
+    let first = set_level(&session, 1, "debug");
     settle().await;
-    let second = say(2, "alert");
+    let second = set_level(&session, 2, "alert");
     settle().await;
     slow.put.release(1);
     assert_eq!((first.await.unwrap(), second.await.unwrap()), (200, 200));
@@ -244,17 +234,9 @@ async fn what_was_said_last_is_noted_last() {
 #[tokio::test(start_paused = true)]
 async fn what_a_client_left_unnoted_is_noted_later() {
     let slow = Arc::new(Slow::default());
-    let it = workshop();
-    let node = Node::with(&it.service, slow.options());
-    let session = Session::open(&node, "2025-11-25").await;
+    let (_it, _node, session) = one_node(slow.options()).await;
     slow.put.hold(1);
-    let leaving = tokio::spawn({
-        let session = session.clone();
-        async move {
-            let level = json!({"level": "alert"});
-            session.ask(1, "logging/setLevel", level).await.status()
-        }
-    });
+    let leaving = set_level(&session, 1, "alert");
     settle().await;
     leaving.abort();
     assert!(leaving.await.is_err(), "it was being noted");
@@ -266,9 +248,7 @@ async fn what_a_client_left_unnoted_is_noted_later() {
 #[tokio::test(start_paused = true)]
 async fn a_session_is_ended_even_if_its_client_does_not_wait_for_that() {
     let slow = Arc::new(Slow::default());
-    let it = workshop();
-    let node = Node::with(&it.service, slow.options());
-    let session = Session::open(&node, "2025-11-25").await;
+    let (_it, _node, session) = one_node(slow.options()).await;
     session.call(1, "chatty").await.messages().await;
     slow.remove.hold(1);
     let leaving = delete(&session);
@@ -284,9 +264,7 @@ async fn a_session_is_ended_even_if_its_client_does_not_wait_for_that() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_being_ended_is_not_taken_up() {
     let slow = Arc::new(Slow::default());
-    let it = workshop();
-    let node = Node::with(&it.service, slow.options());
-    let session = Session::open(&node, "2025-11-25").await;
+    let (_it, node, session) = one_node(slow.options()).await;
     slow.remove.hold(1);
     let ending = delete(&session);
     settle().await;
@@ -300,17 +278,9 @@ async fn a_session_that_is_being_ended_is_not_taken_up() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_ended_is_not_noted_any_more() {
     let slow = Arc::new(Slow::default());
-    let it = workshop();
-    let node = Node::with(&it.service, slow.options());
-    let session = Session::open(&node, "2025-11-25").await;
+    let (_it, _node, session) = one_node(slow.options()).await;
     slow.put.hold(1);
-    let noting = tokio::spawn({
-        let session = session.clone();
-        async move {
-            let level = json!({"level": "alert"});
-            session.ask(1, "logging/setLevel", level).await.status()
-        }
-    });
+    let noting = set_level(&session, 1, "alert");
     settle().await;
     let ending = delete(&session);
     settle().await;
@@ -324,12 +294,9 @@ async fn a_session_that_is_ended_is_not_noted_any_more() {
 #[tokio::test(start_paused = true)]
 async fn a_session_is_loaded_once_for_all_who_ask_for_it() {
     let slow = Arc::new(Slow::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, slow.options());
-    let session = Session::open(&first, "2025-11-25").await;
-    let second = Node::with(&two.service, slow.options());
+    let (nodes, session) = two_nodes(|| slow.options()).await;
     let ask = |id| {
-        let moved = session.at(&second);
+        let moved = session.at(&nodes.second);
         tokio::spawn(async move { moved.ask(id, "ping", json!({})).await.status() })
     };
     slow.get.hold(usize::MAX);
@@ -351,7 +318,7 @@ async fn a_session_is_loaded_once_for_all_who_ask_for_it() {
     // Nor is one that is not there looked for by each of them.
     let unknown = Session {
         id: "unknown".to_owned(),
-        ..session.at(&second)
+        ..session.at(&nodes.second)
     };
     let ask = |id| {
         let unknown = unknown.clone();

@@ -23,8 +23,9 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     rig::{Node, Session, text_of},
-    tools::{workshop, workshop_with},
+    tools::{Workshop, workshop, workshop_with},
 };
+use crate::sync::lock;
 
 /// In place of a database that several nodes share.
 #[derive(Default)]
@@ -46,10 +47,7 @@ impl SessionStore for Database {
             let size = session.messages.iter().map(String::len).sum();
             self.written.fetch_add(size, Ordering::SeqCst);
             let entry = (session, Instant::now() + ttl);
-            self.sessions
-                .lock()
-                .expect("no panic")
-                .insert(id.clone(), entry);
+            lock(&self.sessions).insert(id.clone(), entry);
             Ok(())
         })
     }
@@ -59,7 +57,7 @@ impl SessionStore for Database {
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
         Box::pin(async move {
-            let sessions = self.sessions.lock().expect("no panic");
+            let sessions = lock(&self.sessions);
             let kept = sessions.get(id).filter(|kept| kept.1 > Instant::now());
             Ok(kept.map(|kept| kept.0.clone()))
         })
@@ -67,7 +65,7 @@ impl SessionStore for Database {
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.sessions.lock().expect("no panic").remove(id);
+            lock(&self.sessions).remove(id);
             Ok(())
         })
     }
@@ -81,7 +79,7 @@ impl EventStore for Database {
         _: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut events = self.events.lock().expect("no panic");
+            let mut events = lock(&self.events);
             events.entry(session.clone()).or_default().push(event);
             Ok(())
         })
@@ -94,7 +92,7 @@ impl EventStore for Database {
         sequence: u64,
     ) -> BoxFuture<'a, Result<Vec<StoredEvent>, StoreError>> {
         Box::pin(async move {
-            let events = self.events.lock().expect("no panic");
+            let events = lock(&self.events);
             let events = events.get(session).into_iter().flatten();
             let after = |it: &&StoredEvent| it.stream == stream && it.sequence > sequence;
             Ok(events.filter(after).cloned().collect())
@@ -103,7 +101,7 @@ impl EventStore for Database {
 
     fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.events.lock().expect("no panic").remove(session);
+            lock(&self.events).remove(session);
             Ok(())
         })
     }
@@ -115,47 +113,90 @@ impl Database {
     }
 
     pub(super) fn options(self: &Arc<Self>) -> HttpOptions {
+        options_with(self)
+    }
+
+    /// With nodes that keep two events of each stream.
+    fn options_with_short_buffers(self: &Arc<Self>) -> HttpOptions {
         HttpOptions {
-            session_store: Some(Arc::clone(self) as Arc<dyn SessionStore>),
-            event_store: Some(Arc::clone(self) as Arc<dyn EventStore>),
-            ..HttpOptions::default()
+            replay_limits: EventBufferLimits {
+                max_events: 2,
+                ..EventBufferLimits::default()
+            },
+            ..self.options()
         }
     }
 
-    /// What a session is noted to be made of.
+    /// The messages of a stored session.
     pub(super) fn messages(&self, id: &str) -> Vec<String> {
-        let sessions = self.sessions.lock().expect("no panic");
+        let sessions = lock(&self.sessions);
         let id = SessionId::new(id).expect("an id");
         sessions[&id].0.messages.clone()
     }
 
     pub(super) fn len(&self) -> (usize, usize) {
-        let events = self.events.lock().expect("no panic").len();
-        (self.sessions.lock().expect("no panic").len(), events)
+        let events = lock(&self.events).len();
+        (lock(&self.sessions).len(), events)
     }
+}
+
+/// Options with a store for both sessions and events.
+pub(super) fn options_with<S: SessionStore + EventStore>(store: &Arc<S>) -> HttpOptions {
+    HttpOptions {
+        session_store: Some(Arc::clone(store) as Arc<dyn SessionStore>),
+        event_store: Some(Arc::clone(store) as Arc<dyn EventStore>),
+        ..HttpOptions::default()
+    }
+}
+
+/// A node, and a session that was opened there.
+pub(super) async fn one_node(options: HttpOptions) -> (Workshop, Node, Session) {
+    let it = workshop();
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    (it, node, session)
+}
+
+/// Two nodes, and their tools.
+pub(super) struct TwoNodes {
+    pub(super) one: Workshop,
+    pub(super) two: Workshop,
+    pub(super) first: Node,
+    pub(super) second: Node,
+}
+
+/// Two nodes with the same options, and a session that was opened at the first.
+pub(super) async fn two_nodes(options: impl Fn() -> HttpOptions) -> (TwoNodes, Session) {
+    let (one, first, session) = one_node(options()).await;
+    let two = workshop();
+    let second = Node::with(&two.service, options());
+    let nodes = TwoNodes {
+        one,
+        two,
+        first,
+        second,
+    };
+    (nodes, session)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_is_taken_up_by_another_node_with_all_that_it_was_made_of() {
     let database = Arc::new(Database::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (nodes, session) = two_nodes(|| database.options()).await;
     session
         .ask(1, "logging/setLevel", json!({"level": "alert"}))
         .await;
     session
         .ask(2, "resources/subscribe", json!({"uri": "a:1"}))
         .await;
-    drop((first, one));
-    let second = Node::with(&two.service, database.options());
-    let session = session.at(&second);
+    drop((nodes.first, nodes.one));
+    let session = session.at(&nodes.second);
     let mut own = session.get().await;
     assert_eq!(own.status(), 200);
     // What is watched is granted in its own turn.
     tokio::task::yield_now().await;
-    assert_eq!(two.service.subscribed_resources().len(), 1);
-    two.service.resource_updated("a:1");
+    assert_eq!(nodes.two.service.subscribed_resources().len(), 1);
+    nodes.two.service.resource_updated("a:1");
     let told = own.message().await.unwrap();
     assert_eq!(told["params"]["uri"], "a:1");
     // It asks as it may ask this client, and is as quiet as that wished.
@@ -164,25 +205,22 @@ async fn a_session_is_taken_up_by_another_node_with_all_that_it_was_made_of() {
     assert_eq!(question["method"], "elicitation/create");
     let messages = session.call(4, "chatty").await.messages().await;
     assert_eq!(messages.len(), 4, "progress and the answer: {messages:?}");
-    assert_eq!(second.http.session_count(), 1);
+    assert_eq!(nodes.second.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_unwatched_stays_so() {
     let database = Arc::new(Database::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (nodes, session) = two_nodes(|| database.options()).await;
     session
         .ask(1, "resources/subscribe", json!({"uri": "a:1"}))
         .await;
     session
         .ask(2, "resources/unsubscribe", json!({"uri": "a:1"}))
         .await;
-    let second = Node::with(&two.service, database.options());
-    let taken_up = session.at(&second);
+    let taken_up = session.at(&nodes.second);
     assert_eq!(taken_up.ask(3, "ping", json!({})).await.status(), 200);
-    assert_eq!(two.service.subscribed_resources().len(), 0);
+    assert_eq!(nodes.two.service.subscribed_resources().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -207,9 +245,7 @@ async fn another_principals_session_is_not_taken_up() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_ended_is_forgotten() {
     let database = Arc::new(Database::default());
-    let it = workshop();
-    let node = Node::with(&it.service, database.options());
-    let session = Session::open(&node, "2025-11-25").await;
+    let (_it, _node, session) = one_node(database.options()).await;
     session.call(1, "chatty").await.messages().await;
     tokio::task::yield_now().await;
     assert_eq!(database.len(), (1, 1));
@@ -221,9 +257,7 @@ async fn a_session_that_was_ended_is_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn a_session_is_kept_while_it_is_used_and_expires_then() {
     let database = Arc::new(Database::default());
-    let it = workshop();
-    let first = Node::with(&it.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (it, first, session) = one_node(database.options()).await;
     let own = session.get().await;
     sleep(Duration::from_secs(5 * 3600)).await;
     // As if the first were gone without a word.
@@ -244,9 +278,7 @@ async fn a_session_is_kept_while_it_is_used_and_expires_then() {
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_can_be_had_from_another_node() {
     let database = Arc::new(Database::default());
-    let mut it = workshop();
-    let first = Node::with(&it.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (mut it, _node, session) = one_node(database.options()).await;
     let mut call = session.call(1, "tell_and_wait").await;
     it.started().await;
     let primed = call.event().await.unwrap().id.unwrap();
@@ -266,10 +298,7 @@ async fn what_was_sent_can_be_had_from_another_node() {
     let stranger = Session::open(&second, "2025-11-25").await;
     assert_eq!(stranger.resume(&primed).await.status(), 400);
     // A gap is no stream.
-    let events = &database.events;
-    events
-        .lock()
-        .unwrap()
+    lock(&database.events)
         .values_mut()
         .for_each(|all| drop(all.remove(0)));
     assert_eq!(moved.resume(&primed).await.status(), 400);
@@ -278,17 +307,8 @@ async fn what_was_sent_can_be_had_from_another_node() {
 #[tokio::test(start_paused = true)]
 async fn what_is_no_longer_kept_here_is_looked_up_there() {
     let database = Arc::new(Database::default());
-    let mut it = workshop();
-    let replay_limits = EventBufferLimits {
-        max_events: 2,
-        ..EventBufferLimits::default()
-    };
-    let options = HttpOptions {
-        replay_limits,
-        ..database.options()
-    };
-    let node = Node::with(&it.service, options);
-    let session = Session::open(&node, "2025-11-25").await;
+    let options = database.options_with_short_buffers();
+    let (mut it, _node, session) = one_node(options).await;
     let mut call = session.call(1, "tell_much_and_wait").await;
     it.started().await;
     let primed = call.event().await.unwrap().id.unwrap();
@@ -297,7 +317,7 @@ async fn what_is_no_longer_kept_here_is_looked_up_there() {
     tokio::task::yield_now().await;
     // What is not noted yet is kept here: the last two.
     let lags = |all: &mut Vec<StoredEvent>| all.truncate(all.len() - 2);
-    database.events.lock().unwrap().values_mut().for_each(lags);
+    lock(&database.events).values_mut().for_each(lags);
     let mut again = session.resume(&primed).await;
     assert_eq!(again.status(), 200);
     assert_eq!(again.event().await.unwrap().id, first, "under the same ids");
@@ -310,36 +330,30 @@ async fn what_is_no_longer_kept_here_is_looked_up_there() {
     assert_eq!(text_of(&again.message().await.unwrap()), "waited");
     assert_eq!(again.event().await, None);
     // What neither has is refused.
-    database.events.lock().unwrap().clear();
+    lock(&database.events).clear();
     assert_eq!(session.resume(&primed).await.status(), 400);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_servers_own_stream_goes_on_at_another_node() {
     let database = Arc::new(Database::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (nodes, session) = two_nodes(|| database.options()).await;
     let mut own = session.get().await;
     let primed = own.event().await.unwrap().id.unwrap();
-    one.service.tools_changed();
+    nodes.one.service.tools_changed();
     own.message().await.unwrap();
     tokio::task::yield_now().await;
-    let second = Node::with(&two.service, database.options());
-    let mut own = session.at(&second).resume(&primed).await;
+    let mut own = session.at(&nodes.second).resume(&primed).await;
     assert!(own.message().await.is_some(), "what was missed");
-    two.service.tools_changed();
+    nodes.two.service.tools_changed();
     assert!(own.message().await.is_some(), "and what comes");
 }
 
 #[tokio::test(start_paused = true)]
 async fn taking_up_from_several_requests_makes_one_session() {
     let database = Arc::new(Database::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
-    let second = Node::with(&two.service, database.options());
-    let moved = session.at(&second);
+    let (nodes, session) = two_nodes(|| database.options()).await;
+    let moved = session.at(&nodes.second);
     let ask = |id| {
         let moved = moved.clone();
         tokio::spawn(async move { moved.ask(id, "ping", json!({})).await.status() })
@@ -348,21 +362,18 @@ async fn taking_up_from_several_requests_makes_one_session() {
     for one in all {
         assert_eq!(one.await.unwrap(), 200);
     }
-    assert_eq!(second.http.session_count(), 1);
+    assert_eq!(nodes.second.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_to_another_nodes_question_answers_none_of_ours() {
     let database = Arc::new(Database::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (nodes, session) = two_nodes(|| database.options()).await;
     let mut call = session.call(1, "ask").await;
     let theirs = call.message().await.unwrap();
     // The node dies, while the user still thinks.
-    drop((call, first, one));
-    let second = Node::with(&two.service, database.options());
-    let session = session.at(&second);
+    drop((call, nodes.first, nodes.one));
+    let session = session.at(&nodes.second);
     let mut call = session.call(2, "ask").await;
     let ours = call.message().await.unwrap();
     assert_ne!(theirs["id"], ours["id"]);
@@ -377,17 +388,8 @@ async fn an_answer_to_another_nodes_question_answers_none_of_ours() {
 #[tokio::test(start_paused = true)]
 async fn a_gap_in_the_servers_own_stream_is_seen() {
     let database = Arc::new(Database::default());
-    let it = workshop();
-    let replay_limits = EventBufferLimits {
-        max_events: 2,
-        ..EventBufferLimits::default()
-    };
-    let options = HttpOptions {
-        replay_limits,
-        ..database.options()
-    };
-    let node = Node::with(&it.service, options);
-    let session = Session::open(&node, "2025-11-25").await;
+    let options = database.options_with_short_buffers();
+    let (it, _node, session) = one_node(options).await;
     let mut own = session.get().await;
     let primed = own.event().await.unwrap().id.unwrap();
     for _ in 0..5 {
@@ -397,7 +399,7 @@ async fn a_gap_in_the_servers_own_stream_is_seen() {
     tokio::task::yield_now().await;
     // Two are noted, two are kept here, and one is nowhere.
     let lags = |all: &mut Vec<StoredEvent>| all.truncate(2);
-    database.events.lock().unwrap().values_mut().for_each(lags);
+    lock(&database.events).values_mut().for_each(lags);
     let mut again = session.resume(&primed).await;
     let mut last = Box::<str>::default();
     while let Some(event) = again.event().await {
@@ -409,9 +411,7 @@ async fn a_gap_in_the_servers_own_stream_is_seen() {
 #[tokio::test(start_paused = true)]
 async fn what_was_refused_makes_no_session() {
     let database = Arc::new(Database::default());
-    let (one, two) = (workshop(), workshop());
-    let first = Node::with(&one.service, database.options());
-    let session = Session::open(&first, "2025-11-25").await;
+    let (nodes, session) = two_nodes(|| database.options()).await;
     session
         .ask(1, "logging/setLevel", json!({"level": "alert"}))
         .await;
@@ -431,12 +431,11 @@ async fn what_was_refused_makes_no_session() {
         let answer = session.ask(number, method, params).await;
         assert!(answer.error().await.is_object(), "{method}");
     }
-    let second = Node::with(&two.service, database.options());
-    let session = session.at(&second);
+    let session = session.at(&nodes.second);
     let mut own = session.get().await;
     assert_eq!(own.status(), 200);
     let primed = own.event();
-    two.service.tools_changed();
+    nodes.two.service.tools_changed();
     assert!(primed.await.unwrap().data.is_empty(), "as in 2025-11-25");
     let messages = session.call(9, "chatty").await.messages().await;
     assert_eq!(messages.len(), 4, "progress and the answer: {messages:?}");
