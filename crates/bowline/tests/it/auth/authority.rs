@@ -14,7 +14,10 @@ use bowline::proto::auth::{decode_form, encode_form};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::http_client::rig::{Hit, Part, Reply, Rig, lock};
+use crate::{
+    http_client::rig::{Hit, Part, Reply, Rig},
+    sync::lock,
+};
 
 /// The server.
 #[derive(Clone)]

@@ -8,7 +8,10 @@ use bowline::transport::{
 };
 
 use super::call;
-use crate::http_client::rig::{Hit, Reply, builder, handshake, lock, stateless, within};
+use crate::{
+    http_client::rig::{Hit, Reply, builder, handshake, stateless, within},
+    sync::lock,
+};
 
 /// Shows a number that goes up with each refusal.
 #[derive(Clone, Default)]

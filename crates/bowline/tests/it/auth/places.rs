@@ -14,7 +14,10 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::{Scene, call};
-use crate::http_client::rig::{Reply, Rig, lock, within};
+use crate::{
+    http_client::rig::{Reply, Rig, within},
+    sync::lock,
+};
 
 /// Every name leads to this address.
 struct All(IpAddr, Arc<Mutex<Vec<String>>>);

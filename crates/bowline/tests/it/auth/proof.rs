@@ -7,7 +7,10 @@ use bowline::auth::{MemoryStore, OAuth};
 use serde_json::{Value, json};
 
 use super::call;
-use crate::http_client::rig::{Hit, Reply, Rig, builder, lock, stateless_reply, within};
+use crate::{
+    http_client::rig::{Hit, Reply, Rig, builder, stateless_reply, within},
+    sync::lock,
+};
 
 /// The header and the claims of the proof that came with a request.
 fn proof(hit: &Hit) -> (Value, Value) {

@@ -17,7 +17,7 @@ use bowline::{
 use serde_json::{Value, json};
 
 use super::authority::{get, query};
-use crate::http_client::rig::{lock, within};
+use crate::{http_client::rig::within, sync::lock};
 
 const SERVER: &str = "https://mcp.example.com/mcp?team=knots";
 

@@ -12,7 +12,7 @@ use tracing::{
 };
 
 use super::{Scene, call};
-use crate::http_client::rig::{lock, within};
+use crate::{http_client::rig::within, sync::lock};
 
 /// Writes everything down, of every level and from everybody.
 #[derive(Clone, Default)]

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use super::authority::Authority;
-use crate::http_client::rig::{Hit, Reply, Rig, lock, stateless_reply};
+use crate::{
+    http_client::rig::{Hit, Reply, Rig, stateless_reply},
+    sync::lock,
+};
 
 /// The server.
 pub(crate) struct Shop {

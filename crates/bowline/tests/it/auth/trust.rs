@@ -6,7 +6,10 @@ use bowline::{auth::AuthErrorKind, transport::Http};
 use serde_json::{Value, json};
 
 use super::{Scene, call};
-use crate::http_client::rig::{builder, lock, within};
+use crate::{
+    http_client::rig::{builder, within},
+    sync::lock,
+};
 
 type Pairs = Vec<(String, String)>;
 

@@ -16,7 +16,7 @@ use bowline::{
 };
 
 use super::{Scene, authority::query, call};
-use crate::http_client::rig::{lock, within};
+use crate::{http_client::rig::within, sync::lock};
 
 /// A user who goes where they are sent, and says where that ended.
 #[derive(Clone, Default)]

@@ -9,7 +9,8 @@ use bowline::proto::{ErrorKind, client::ConnectionErrorKind};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::rig::{Part, Reply, builder, handshake, lock, stateless, within};
+use super::rig::{Part, Reply, builder, handshake, stateless, within};
+use crate::sync::lock;
 
 #[tokio::test]
 async fn one_connection_serves_call_after_call_however_they_are_answered() {

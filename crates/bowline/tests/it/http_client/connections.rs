@@ -9,7 +9,8 @@ use bowline::{Client, proto::client::ConnectionErrorKind, transport::Http};
 use serde_json::json;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc};
 
-use super::rig::{Part, Reply, Rig, builder, lock, stateless, within};
+use super::rig::{Part, Reply, Rig, builder, stateless, within};
+use crate::sync::lock;
 
 /// Answers that wait to be let go, each with what it waits for.
 type Held = Arc<Mutex<Vec<(String, mpsc::UnboundedSender<String>)>>>;

@@ -12,7 +12,8 @@ use bowline::{
 };
 use serde_json::json;
 
-use super::rig::{Reply, Rig, builder, handshake, handshake_reply, lock, stateless, within};
+use super::rig::{Reply, Rig, builder, handshake, handshake_reply, stateless, within};
+use crate::sync::lock;
 
 #[tokio::test]
 async fn a_stateless_server_is_found_and_every_request_is_marked() {

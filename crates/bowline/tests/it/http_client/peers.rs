@@ -25,7 +25,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use super::rig::lock;
+use crate::sync::lock;
 
 /// Far more than any test here takes: it is only there to end one that hangs.
 const PATIENCE: Duration = Duration::from_secs(180);

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -18,6 +18,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::{mpsc, watch},
 };
+
+use crate::sync::lock;
 
 /// Far more than any test here takes: it is only there to end one that hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -460,8 +462,4 @@ pub(crate) fn stateless_reply(hit: &Hit) -> Reply {
         "tools/call" => complete(json!({"content": []})),
         _ => Reply::new(404, "application/json", hit.error(-32601, "no such method")),
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,7 +13,8 @@ use bowline::{Client, proto::client::ConnectionErrorKind, transport::StopOutcome
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-use super::rig::{Hit, Reply, builder, handshake, handshake_reply, lock, within};
+use super::rig::{Hit, Reply, builder, handshake, handshake_reply, within};
+use crate::sync::lock;
 
 #[tokio::test]
 async fn a_session_that_is_gone_is_replaced_and_the_call_sent_again() {

@@ -12,7 +12,8 @@ use bowline::{
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::rig::{Hit, Part, Reply, builder, handshake, lock, stateless, within};
+use super::rig::{Hit, Part, Reply, builder, handshake, stateless, within};
+use crate::sync::lock;
 
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use bowline::proto::client::Telemetry;
 use serde_json::{Value, json};
 
-use super::rig::{Hit, Reply, Rig, builder, lock, stateless};
+use super::rig::{Hit, Reply, Rig, builder, stateless};
+use crate::sync::lock;
 
 fn tool(name: &str, kind: &str) -> Value {
     let properties = json!({

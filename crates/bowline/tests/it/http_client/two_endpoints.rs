@@ -10,7 +10,8 @@ use bowline::transport::Transport as _;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::rig::{Hit, Part, Reply, Rig, builder, lock, within};
+use super::rig::{Hit, Part, Reply, Rig, builder, within};
+use crate::sync::lock;
 
 type Stream = Arc<Mutex<Option<mpsc::UnboundedSender<String>>>>;
 

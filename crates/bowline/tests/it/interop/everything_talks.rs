@@ -3,7 +3,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use bowline::{
@@ -22,6 +22,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::rig::{Checked, Fault, Peer, await_notice, builder, node, text_of, within};
+use crate::sync::lock;
 
 async fn everything() -> Result<Peer, Fault> {
     Peer::open(builder(), node("mcp-server-everything")?).await
@@ -190,18 +191,14 @@ impl User {
     }
 
     fn asked(&self, question: ElicitParams) -> ElicitResult {
-        let questions = self.questions.lock();
-        questions
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(question);
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        lock(&self.questions).push(question);
+        let mut answers = lock(&self.answers);
         let silence = || ElicitResult::new(ElicitAction::Cancel);
         answers.pop_front().unwrap_or_else(silence)
     }
 
     fn questions(&self) -> Vec<ElicitParams> {
-        let questions = self.questions.lock();
-        questions.unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.questions).clone()
     }
 
     async fn meets_everything(&self) -> Result<Peer, Fault> {

@@ -1,7 +1,7 @@
 //! A server on the Python SDK, in both eras: what it says unasked, and what it
 //! asks in the middle of a call.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bowline::{
     client::{ClientBuilder, Notification, progress_channel},
@@ -19,6 +19,7 @@ use bowline::{
 use serde_json::{Value, json};
 
 use super::rig::{Checked, Fault, Peer, await_notice, builder, script, text_of, within};
+use crate::sync::lock;
 
 const ERAS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
@@ -49,14 +50,14 @@ async fn a_call_with_two_questions_goes_on_by_itself() -> Checked {
             let asked = Arc::<Mutex<Vec<String>>>::default();
             let seen = Arc::clone(&asked);
             let user = builder().on_elicit(move |question| {
-                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut seen = lock(&seen);
                 seen.push(question.message.clone());
                 std::future::ready(answer(&question))
             });
             let peer = open(user, revision).await?;
             let text = peer.text("book", json!({"flight": "BW 1"})).await?;
             assert_eq!(text, "BW 1: row 7, aisle, agreed");
-            let asked = asked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let asked = lock(&asked).clone();
             assert_eq!(
                 asked,
                 ["Which seat on BW 1?", "Row 7 costs extra. All right?"]

@@ -2,7 +2,7 @@
 
 use std::{
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -19,6 +19,7 @@ use bowline::{
 use serde_json::json;
 
 use super::rig::{Checked, Fault, Peer, await_notice, builder, node, script, text_of, within};
+use crate::sync::lock;
 
 /// A builder that does not wait long before it dials again.
 fn eager() -> Result<ClientBuilder, Fault> {
@@ -101,7 +102,7 @@ fn telling(pids: &Arc<Mutex<Vec<String>>>) -> Result<ChildProcess, Fault> {
     let pids = Arc::clone(pids);
     let hear = move |line: &str| {
         if let Some(pid) = line.strip_prefix("pid ") {
-            let mut pids = pids.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pids = lock(&pids);
             pids.push(pid.to_owned());
         }
     };
@@ -120,9 +121,7 @@ async fn a_server_that_is_killed_is_started_again_as_it_was() -> Checked {
         peer.set_log_level(LogLevel::Debug).await?;
         let uri = "demo://resource/dynamic/text/1";
         let _subscribed = peer.resources().subscribe(uri).await?;
-        let pid = pids
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let pid = lock(&pids)
             .first()
             .cloned()
             .ok_or("it did not tell its process id")?;

@@ -5,7 +5,7 @@ use std::{
     future::Future,
     ops::Deref,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -24,6 +24,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::tap::{Frames, Tapped};
+use crate::sync::lock;
 
 /// Far more than any test here takes: it is only there to end one that hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -101,7 +102,7 @@ impl Peer {
         let seen = Arc::clone(&complaints);
         let observer = move |telemetry: &Observation| {
             if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.event {
-                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut seen = lock(&seen);
                 seen.push(format!("{telemetry:?}"));
             }
         };
@@ -120,10 +121,7 @@ impl Peer {
     /// Stops, and checks that the client found nothing to complain of.
     pub(crate) async fn close(self) -> Checked {
         self.client.stop().await;
-        let complaints = self
-            .complaints
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let complaints = lock(&self.complaints);
         assert_eq!(*complaints, Vec::<String>::new(), "of a well-behaved peer");
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::{
     env,
     io::Write as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
@@ -16,6 +16,8 @@ use bowline::{
 };
 use bytes::Bytes;
 use serde_json::Value;
+
+use crate::sync::lock;
 
 /// Every frame of a connection so far, in either direction.
 #[derive(Clone, Default)]
@@ -39,7 +41,7 @@ impl Frames {
     }
 
     fn find(&self, way: Way, method: &str) -> Vec<Value> {
-        let frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let frames = lock(&self.0);
         let found = frames
             .iter()
             .filter(|(its, frame)| *its == way && frame["method"] == method);
@@ -53,7 +55,7 @@ impl Frames {
             let _ = writeln!(std::io::stderr(), "{arrow} {text}");
         }
         let value = serde_json::from_slice(frame).unwrap_or_default();
-        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = lock(&self.0);
         frames.push((way, value));
     }
 }

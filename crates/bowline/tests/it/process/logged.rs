@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Debug,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use bowline::{Client, transport::StderrPolicy};
@@ -13,6 +13,7 @@ use tracing::{
 };
 
 use super::{faulty, within};
+use crate::sync::lock;
 
 /// Keeps the lines of servers.
 #[derive(Clone, Default)]
@@ -54,7 +55,7 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line::default();
         event.record(&mut line);
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = lock(&self.0);
         lines.push(line);
     }
 
@@ -72,7 +73,7 @@ async fn each_line_is_logged_with_the_name_of_the_server() {
     let error = error.expect_err("it exits");
     let tail = error.connection_error().and_then(|cause| cause.detail());
     assert_eq!(tail, Some("starting\nDATABASE_URL is not set"), "kept, too");
-    let lines = log.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines = lock(&log.0);
     let server = super::faulty_path().display().to_string();
     let line = |line: &str| Line {
         server: server.clone(),

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -13,6 +13,7 @@ use bowline::server::{Result, form::Elicit};
 use tokio::sync::Notify;
 
 use super::program::World;
+use crate::sync::lock;
 
 /// The application: everything that has an effect is noted here, so that
 /// tests can say what happened, and how often.
@@ -82,7 +83,7 @@ impl App {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<String>> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.noted)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use tokio::{
@@ -11,6 +11,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
     task::AbortHandle,
 };
+
+use crate::sync::lock;
 
 /// The proxy, until it is dropped.
 pub(super) struct Proxy {
@@ -64,10 +66,6 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.serving.abort();
     }
-}
-
-fn lock(passed: &Mutex<Passed>) -> std::sync::MutexGuard<'_, Passed> {
-    passed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Passes one request on. The node is told to close the connection after its

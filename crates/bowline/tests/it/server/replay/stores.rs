@@ -1,7 +1,7 @@
 //! Stores that watch, fail and fill up.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -14,6 +14,8 @@ use bowline::{
 };
 use bytes::Bytes;
 use tokio::time::sleep;
+
+use crate::sync::lock;
 
 /// Stores in memory that pass for those of a fleet, can be told to fail, and
 /// remember what they saw.
@@ -75,7 +77,7 @@ impl Stores {
     }
 
     fn see<T>(&self, look: impl FnOnce(&mut Seen) -> T) -> T {
-        look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut lock(&self.seen))
     }
 
     fn check(&self, name: &str) -> Result<(), StoreError> {

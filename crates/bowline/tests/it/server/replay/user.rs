@@ -1,6 +1,6 @@
 //! Users who do what a question says, in every era.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bowline::{
     Client,
@@ -13,6 +13,8 @@ use bowline::{
     transport::Transport,
 };
 use serde_json::{Value, json};
+
+use crate::sync::lock;
 
 /// One revision of each way to ask.
 pub(crate) const REVISIONS: [Revision; 3] = [
@@ -67,7 +69,7 @@ pub(crate) async fn call_over(
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
     let user = move |params: ElicitParams| {
-        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&seen);
         seen.push(params.message.clone());
         let answer = RawJson::encode(&answer_to(&params.message)).expect("JSON");
         async move { answer.decode::<ElicitResult>().expect("an answer") }
@@ -84,7 +86,7 @@ pub(crate) async fn call_over(
         Ok(result) => (result.all_text(), result.is_failure()),
         Err(error) => (format!("{error}"), true),
     };
-    let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut asked = lock(&asked).clone();
     asked.sort();
     Outcome {
         text,

@@ -5,7 +5,7 @@ use std::{
     fmt,
     future::pending,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -14,7 +14,7 @@ use std::{
 use bowline::server::Result;
 use tokio::time::{Instant, sleep};
 
-use crate::server::replay::program;
+use crate::{server::replay::program, sync::lock};
 
 /// How long a conversation may go on.
 pub(crate) const LIFE: Duration = Duration::from_secs(600);
@@ -88,7 +88,7 @@ impl World {
     }
 
     fn lock(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.ledger)
     }
 }
 
@@ -168,7 +168,7 @@ impl Scene {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     /// Something that happens, and takes so many seconds.

@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
 use super::super::rig::Round;
+use crate::sync::lock;
 
 /// The numbers, which are all of one run.
 #[derive(Default)]
@@ -35,7 +36,7 @@ struct Counts {
 
 impl Figures {
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     pub(super) fn rounds(&self, rounds: usize) {

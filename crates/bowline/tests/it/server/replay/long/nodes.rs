@@ -2,7 +2,7 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use super::{
     super::{fleet::Folder, fleet_http::Node},
     dice::Dice,
 };
+use crate::sync::lock;
 
 /// Where the nodes are that live.
 #[derive(Clone, Default)]
@@ -19,11 +20,11 @@ pub(super) struct Addresses(Arc<Mutex<[Option<SocketAddr>; 2]>>);
 
 impl Addresses {
     pub(super) fn of(&self, node: usize) -> Option<SocketAddr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[node]
+        lock(&self.0)[node]
     }
 
     fn set(&self, node: usize, address: Option<SocketAddr>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[node] = address;
+        lock(&self.0)[node] = address;
     }
 }
 
