@@ -3,9 +3,9 @@
 #![no_main]
 
 use bowline_proto::http::{
-    Accept, OriginPolicy, classify_status,
+    Accept, OriginPolicy,
     header::{HeaderField, MirroredHeaders, ParamHeaders, decode_value, encode_value},
-    is_event_stream, is_json, parse_retry_after,
+    is_event_stream, is_json, parse_error_body, parse_retry_after,
     resume::EventId,
     session_from_headers,
 };
@@ -52,7 +52,7 @@ fn values(raw: &[u8]) {
         is_event_stream(raw),
         parse_retry_after(raw, 1 << 31),
     );
-    let _ = classify_status(400, raw);
+    let _ = parse_error_body(raw);
 }
 
 fn mirrors(schema: &[u8], body: &[u8]) {

@@ -9,9 +9,8 @@ use super::{
     calls::Purpose,
     capability_check::check_request,
     core::Core,
-    opening::parse_error_body,
     peer_requests::OpenRequestError,
-    ready::{Ready, Session, outcome_from_status},
+    ready::{Ready, Session},
     state::{RedialPolicy, State},
 };
 use crate::{
@@ -463,7 +462,7 @@ impl Ready {
         send_error: &SendError,
     ) {
         if let SendError::Status(status) = send_error
-            && let Some(error) = parse_error_body(&status.body)
+            && let Some(error) = status.response()
         {
             self.subscription_stream_ended(core, now, Some(wire_id), Some(&error));
             return;
@@ -474,7 +473,7 @@ impl Ready {
             SendError::NoResponse(cause) => {
                 Some(Outcome::Failed(Failure::ConnectionLost(cause.clone())))
             }
-            SendError::Status(status) => Some(outcome_from_status(status)),
+            SendError::Status(status) => Some(status.outcome()),
         };
         if let Session::Stateless(session) = &mut self.session {
             let streams = &mut session.subscriptions;

@@ -2,7 +2,11 @@
 
 use bytes::Bytes;
 
-use super::{ConnectionError, ConnectionErrorKind, LinkId};
+use super::{ConnectionError, ConnectionErrorKind, Failure, LinkId, Outcome};
+use crate::{
+    http::{StatusClass, classify_status, parse_error_body},
+    jsonrpc::ErrorObject,
+};
 
 /// An external event: on the link, or on the clock.
 ///
@@ -91,7 +95,33 @@ pub struct HttpStatusError {
 const MAX_DETAIL_CHARS: usize = 500;
 
 impl HttpStatusError {
-    /// Converts it to a connection error that includes the body's text.
+    /// Returns what the status means for the request.
+    #[must_use]
+    pub fn class(&self) -> StatusClass {
+        classify_status(self.status)
+    }
+
+    /// Returns the JSON-RPC error that the request was answered with, if the body has
+    /// one. A server that is [busy](StatusClass::Busy) has not answered: an error in
+    /// the body only explains the status.
+    #[must_use]
+    pub fn response(&self) -> Option<ErrorObject> {
+        match self.class() {
+            StatusClass::Busy => None,
+            _ => parse_error_body(&self.body),
+        }
+    }
+
+    /// Returns the outcome of a call that was answered with this status.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.response() {
+            Some(error) => Outcome::Error(error),
+            None => Outcome::Failed(Failure::NotDelivered(self.to_connection_error())),
+        }
+    }
+
+    /// Converts it to a connection error that includes the message of the error in the
+    /// body, or the body's text.
     #[must_use]
     pub fn to_connection_error(&self) -> ConnectionError {
         let cause = ConnectionError::new(ConnectionErrorKind::Status {
@@ -104,16 +134,18 @@ impl HttpStatusError {
         }
     }
 
-    /// Returns the body if it is plain text for people, not HTML and not binary.
-    /// Whitespace is collapsed.
+    /// Returns the message of a JSON-RPC error, or the body if it is plain text for
+    /// people, not HTML and not binary. Whitespace is collapsed.
     fn body_text(&self) -> Option<String> {
-        let text = match str::from_utf8(&self.body) {
-            Ok(text) => text,
+        let error = parse_error_body(&self.body);
+        let text = match (&error, str::from_utf8(&self.body)) {
+            (Some(error), _) => &error.message,
+            (None, Ok(text)) => text,
             // The transport may have cut the body in the middle of a character.
-            Err(error) if error.error_len().is_none() => {
+            (None, Err(error)) if error.error_len().is_none() => {
                 str::from_utf8(&self.body[..error.valid_up_to()]).unwrap_or_default()
             }
-            Err(_) => return None,
+            (None, Err(_)) => return None,
         };
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
@@ -134,7 +166,11 @@ mod tests {
     #[test]
     fn what_a_server_says_of_a_refusal_is_told() {
         let long = "x".repeat(600);
-        let cases: [(&[u8], Option<&str>); 6] = [
+        let cases: [(&[u8], Option<&str>); 7] = [
+            (
+                br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"not here"}}"#,
+                Some("not here"),
+            ),
             (
                 b" Access is only\r\nallowed at a \n",
                 Some("Access is only allowed at a"),

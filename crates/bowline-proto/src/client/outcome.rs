@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::{ConnectionError, ConnectionErrorKind, ConnectionState};
 use crate::{
     error::{ErrorKind, Reason},
+    http::classify_status,
     jsonrpc::ErrorObject,
 };
 
@@ -181,7 +182,7 @@ impl Failure {
             Self::NotReady { state, .. } => *state != ConnectionState::Closing,
             Self::NotDelivered(cause) => match cause.kind() {
                 ConnectionErrorKind::Status { status, .. } => {
-                    matches!(status, 408 | 429 | 500..=599)
+                    classify_status(*status).is_temporary()
                 }
                 ConnectionErrorKind::Unauthorized(_) => false,
                 _ => true,

@@ -13,7 +13,8 @@
 //! | Do the headers match the body? | [`header`] |
 //! | What is in the stream? | [`sse`] |
 //! | Where did the stream stop? | [`resume`] |
-//! | Which status does an error have, and what does a status mean? | [`status_for_error`], [`classify_status`] |
+//! | Which status does an error have? | [`status_for_error`] |
+//! | What does a status mean, and which error does its body contain? | [`classify_status`], [`parse_error_body`] |
 
 pub(crate) mod authority;
 mod framing;
@@ -35,4 +36,5 @@ pub use session::{
     ClientSession, MAX_SESSION_ID_LEN, RequestedSession, SessionError, SessionId, SessionIdError,
     session_from_headers,
 };
-pub use status::{ClassifiedStatus, StatusKind, classify_status, status_for_error};
+pub(crate) use status::suggests_legacy_sse;
+pub use status::{StatusClass, classify_status, parse_error_body, status_for_error};

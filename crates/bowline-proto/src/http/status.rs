@@ -1,14 +1,10 @@
 //! HTTP status codes of errors, and their meaning for clients.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
-};
-
 use super::header::HeaderMismatch;
-use crate::jsonrpc::{ErrorObject, code};
+use crate::{
+    jsonrpc::{Envelope, ErrorObject, code, decode, scan},
+    model::Extra,
+};
 
 /// Returns the HTTP status of a JSON-RPC error, for revisions that link the
 /// two.
@@ -39,146 +35,108 @@ pub fn status_for_error(error_code: i64, meta_missing: bool) -> u16 {
     }
 }
 
-/// Classifies the response to a POST, GET or DELETE.
+/// Returns what a status means for the request that it answers.
 ///
-/// `body` may be empty, or the first part of a long one; it is only read to
-/// find a JSON-RPC error that the server sent with an error status.
+/// Opening, calls, streams and resumption all ask this function, so they agree
+/// on which requests may be sent again.
 ///
 /// ```
-/// use bowline_proto::http::{StatusKind, classify_status};
+/// use bowline_proto::http::{StatusClass, classify_status};
 ///
-/// let body = br#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}"#;
-/// let classified = classify_status(404, body);
-/// assert_eq!(classified.kind, StatusKind::NotFound);
-/// assert_eq!(classified.error.unwrap().code, -32601);
+/// assert_eq!(classify_status(404), StatusClass::NotFound);
+/// assert!(classify_status(503).is_temporary());
+/// assert!(!classify_status(501).is_temporary());
 /// ```
 #[must_use]
-pub fn classify_status(status: u16, body: &[u8]) -> ClassifiedStatus {
-    let kind = match status {
-        202 | 204 => StatusKind::Accepted,
-        200..=299 => StatusKind::Response,
-        401 => StatusKind::Unauthorized,
-        403 => StatusKind::Forbidden,
-        404 => StatusKind::NotFound,
-        405 => StatusKind::MethodNotAllowed,
-        429 | 503 => StatusKind::Busy,
-        500..=599 => StatusKind::ServerError,
-        _ => StatusKind::Refused,
-    };
-    let is_success = matches!(kind, StatusKind::Accepted | StatusKind::Response);
-    let error = if is_success {
-        None
-    } else {
-        parse_error_body(body)
-    };
-    ClassifiedStatus {
-        status,
-        kind,
-        error,
-    }
-}
-
-/// A classified status.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassifiedStatus {
-    /// The status as received.
-    pub status: u16,
-    /// The meaning of the status.
-    pub kind: StatusKind,
-    /// The JSON-RPC error in the body of an error status, if there was one.
-    /// This, not the status alone, tells a server of one era from one of the
-    /// other.
-    pub error: Option<ErrorObject>,
-}
-
-impl ClassifiedStatus {
-    /// Returns whether the session that the request named has ended, so the
-    /// client must open a new one without naming the old.
-    #[must_use]
-    pub fn ends_session(&self, request_named_session: bool) -> bool {
-        request_named_session && self.kind == StatusKind::NotFound
-    }
-
-    /// Returns whether the server may accept the same request later. It may
-    /// have processed this one all the same.
-    #[must_use]
-    pub fn is_temporary(&self) -> bool {
-        self.kind == StatusKind::Busy || matches!(self.status, 408 | 502 | 504)
-    }
-}
-
-impl fmt::Display for ClassifiedStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HTTP status {}", self.status)?;
-        self.error
-            .as_ref()
-            .map_or(Ok(()), |error| write!(f, ": {error}"))
+pub fn classify_status(status: u16) -> StatusClass {
+    match status {
+        200..=299 => StatusClass::Success,
+        401 | 403 | 407 => StatusClass::AccessDenied,
+        404 => StatusClass::NotFound,
+        408 | 425 | 429 | 503 => StatusClass::Busy,
+        400..=499 | 501 | 505 => StatusClass::Rejected,
+        500..=599 => StatusClass::ServerError,
+        _ => StatusClass::Unexpected,
     }
 }
 
 /// The kinds of status that lead to different next steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StatusKind {
-    /// The body is the response.
-    Response,
-    /// There is no response, and none is expected.
-    Accepted,
-    /// The client must authenticate, or do so again.
-    Unauthorized,
-    /// The client is authenticated but not permitted.
-    Forbidden,
-    /// The session, method or endpoint does not exist.
+pub enum StatusClass {
+    /// 2xx: the server accepted the request.
+    Success,
+    /// 401, 403, 407: the server or a proxy requires other credentials, or does
+    /// not admit this client.
+    AccessDenied,
+    /// 404: the session, method or endpoint does not exist. For a request that
+    /// named a session, the session has ended.
     NotFound,
-    /// The endpoint does not support this HTTP method: no stream to GET, no
-    /// session to DELETE.
-    MethodNotAllowed,
-    /// Try again later; see [`parse_retry_after`](super::parse_retry_after()).
+    /// 408, 425, 429, 503: the server did not process the request, and may do so
+    /// later; see [`parse_retry_after`](super::parse_retry_after()).
     Busy,
-    /// The server, or a proxy in front of it, failed.
+    /// Any other 4xx, 501 and 505: the server does not accept such a request, and
+    /// the same request will not be accepted later.
+    Rejected,
+    /// Any other 5xx: the server, or a proxy in front of it, failed. It may have
+    /// processed the request.
     ServerError,
-    /// The request is invalid, or this is not an MCP endpoint.
-    Refused,
+    /// Any other number. A redirect that was not followed is one.
+    Unexpected,
 }
 
-/// Parses the JSON-RPC error of a body, if it has one. Anything else is `None`.
-fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
-    let envelope: ErrorEnvelope = serde_json::from_slice(body).ok()?;
-    envelope.error
-}
+impl StatusClass {
+    /// Returns whether the server may accept the same request later.
+    ///
+    /// Every 5xx counts except 501 and 505: they state that the server lacks a
+    /// feature, which waiting does not change. A plain 500 counts, because many
+    /// servers and proxies send it for failures that pass.
+    #[must_use]
+    pub fn is_temporary(self) -> bool {
+        matches!(self, Self::Busy | Self::ServerError)
+    }
 
-struct ErrorEnvelope {
-    error: Option<ErrorObject>,
-}
-
-impl<'de> Deserialize<'de> for ErrorEnvelope {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ErrorEnvelopeVisitor)
+    /// Returns whether the server rejects what the request asks for. In response
+    /// to a probe, this is evidence of the era that the server belongs to;
+    /// statuses about credentials or load are not.
+    #[must_use]
+    pub fn rejects_request(self) -> bool {
+        matches!(self, Self::NotFound | Self::Rejected)
     }
 }
 
-struct ErrorEnvelopeVisitor;
+/// Returns whether a status in response to `initialize` suggests the
+/// two-endpoint transport of the first revision. The specification names these
+/// three.
+pub(crate) fn suggests_legacy_sse(status: u16) -> bool {
+    matches!(status, 400 | 404 | 405)
+}
 
-impl<'de> Visitor<'de> for ErrorEnvelopeVisitor {
-    type Value = ErrorEnvelope;
+/// The codes that JSON-RPC reserves for itself and for protocols built on it.
+const JSONRPC_CODES: std::ops::RangeInclusive<i64> = -32768..=-32000;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC response")
+/// Parses the JSON-RPC error in the body of an error status, if there is one.
+///
+/// Some servers omit `jsonrpc` here. Their error counts if its code is one that
+/// JSON-RPC reserves: HTTP gateways send errors of the same shape whose code is
+/// an HTTP status.
+///
+/// ```
+/// use bowline_proto::http::parse_error_body;
+///
+/// let body = br#"{"jsonrpc": "2.0", "id": 1, "error": {"code": 7, "message": "no"}}"#;
+/// assert_eq!(parse_error_body(body).unwrap().code, 7);
+/// let body = br#"{"error": {"code": 503, "message": "Service Unavailable"}}"#;
+/// assert_eq!(parse_error_body(body), None);
+/// ```
+#[must_use]
+pub fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
+    if let Ok(Envelope::Error { error, .. }) = scan(body) {
+        return decode(error).ok();
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ErrorEnvelope, A::Error> {
-        let mut error = None;
-        while let Some(key) = map.next_key::<String>()? {
-            // Some servers omit `jsonrpc` here; an error with a code and a
-            // message is sufficient evidence.
-            if key == "error" {
-                error = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(ErrorEnvelope { error })
-    }
+    let mut members: Extra = decode(body).ok()?;
+    let error: ErrorObject = members.remove("error")?.decode().ok()?;
+    JSONRPC_CODES.contains(&error.code).then_some(error)
 }
 
 #[cfg(test)]
@@ -211,65 +169,44 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_status() {
-        for (status, kind) in [
-            (200, StatusKind::Response),
-            (202, StatusKind::Accepted),
-            (204, StatusKind::Accepted),
-            (301, StatusKind::Refused),
-            (400, StatusKind::Refused),
-            (401, StatusKind::Unauthorized),
-            (403, StatusKind::Forbidden),
-            (404, StatusKind::NotFound),
-            (405, StatusKind::MethodNotAllowed),
-            (406, StatusKind::Refused),
-            (410, StatusKind::Refused),
-            (429, StatusKind::Busy),
-            (500, StatusKind::ServerError),
-            (502, StatusKind::ServerError),
-            (503, StatusKind::Busy),
-            (0, StatusKind::Refused),
-            (999, StatusKind::Refused),
+    fn every_class_of_status() {
+        for (class, statuses) in [
+            (StatusClass::Success, &[200, 202, 204][..]),
+            (StatusClass::AccessDenied, &[401, 403, 407]),
+            (StatusClass::NotFound, &[404]),
+            (StatusClass::Busy, &[408, 425, 429, 503]),
+            (
+                StatusClass::Rejected,
+                &[400, 405, 406, 409, 410, 415, 422, 501, 505],
+            ),
+            (StatusClass::ServerError, &[500, 502, 504, 507, 599]),
+            (StatusClass::Unexpected, &[0, 100, 301, 600, 999]),
         ] {
-            assert_eq!(classify_status(status, b"").kind, kind, "{status}");
+            for status in statuses {
+                assert_eq!(classify_status(*status), class, "{status}");
+            }
         }
-        assert!(
-            classify_status(503, b"").is_temporary() && classify_status(502, b"").is_temporary()
-        );
-        assert!(
-            !classify_status(500, b"").is_temporary() && !classify_status(400, b"").is_temporary()
-        );
     }
 
     #[test]
     fn an_error_body_is_found_and_nothing_else_is_taken_for_one() {
+        let code = |body: &[u8]| parse_error_body(body).map(|error| error.code);
         let body = br#"{"error": {"message": "m", "code": -32022, "data": {"supported": []}}, "id": null}"#;
-        assert_eq!(
-            classify_status(400, body).error.map(|error| error.code),
-            Some(-32022)
-        );
-        assert_eq!(
-            classify_status(200, body).error,
-            None,
-            "a good status has its own reader"
-        );
+        assert_eq!(code(body), Some(-32022));
+        let body = br#"{"jsonrpc": "2.0", "id": "a", "error": {"code": 42, "message": "m"}}"#;
+        assert_eq!(code(body), Some(42));
         for other in [
             &br#"{"error": "invalid_token"}"#[..],
+            br#"{"error": {"code": 404, "message": "Not Found", "status": "NOT_FOUND"}}"#,
+            br#"{"error": {"code": -1, "message": "m"}}"#,
             br#"{"result": {}}"#,
-            br#"[{"error": {"code": 1, "message": "m"}}]"#,
+            br#"[{"error": {"code": -32600, "message": "m"}}]"#,
             b"<html>",
             b"",
             b"\xff",
-            br#"{"error": {"code": 1, "message": "m"}"#,
+            br#"{"error": {"code": -32600, "message": "m"}"#,
         ] {
-            assert_eq!(classify_status(400, other).error, None);
+            assert_eq!(parse_error_body(other), None);
         }
-    }
-
-    #[test]
-    fn only_a_named_session_ends() {
-        assert!(classify_status(404, b"").ends_session(true));
-        assert!(!classify_status(404, b"").ends_session(false));
-        assert!(!classify_status(400, b"").ends_session(true));
     }
 }

@@ -367,11 +367,3 @@ fn opening_timeout(core: &Core) -> Duration {
     let doublings = core.slow_openings.min(MAX_DOUBLINGS);
     core.config.timeouts.opening.saturating_mul(1 << doublings)
 }
-
-/// Parses the JSON-RPC error in an HTTP body, if there is one.
-pub(super) fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
-    match scan(body) {
-        Ok(Envelope::Error { error, .. }) => decode(error).ok(),
-        _ => None,
-    }
-}

@@ -1,6 +1,6 @@
 //! Responses and errors that arrive while a session is being opened.
 
-use super::{Opening, Phase, opening_failed, parse_error_body};
+use super::{Opening, Phase, opening_failed};
 use crate::{
     Instant,
     client::{
@@ -10,6 +10,7 @@ use crate::{
         ready::Ready,
         state::{Disconnect, RedialPolicy, State, disconnect},
     },
+    http::suggests_legacy_sse,
     jsonrpc::{ErrorObject, RequestId, code, decode},
     model::{DiscoverResult, InitializeResult, UnsupportedVersionData},
     revision::accept_handshake_version,
@@ -156,16 +157,12 @@ impl Opening {
         status_error: &HttpStatusError,
     ) -> State {
         let cause = status_error.to_connection_error();
-        let rejects_protocol = matches!(status_error.status, 400..=499)
-            && !matches!(status_error.status, 401 | 403 | 407 | 408 | 429);
-        if !rejects_protocol {
+        if !status_error.class().rejects_request() {
             return self.fail_with(core, now, cause);
         }
-        match (&self.phase, parse_error_body(&status_error.body)) {
+        match (&self.phase, status_error.response()) {
             (Phase::Initializing { .. }, Some(error)) => self.handshake_error(core, now, error),
-            (Phase::Initializing { .. }, None)
-                if matches!(status_error.status, 400 | 404 | 405) =>
-            {
+            (Phase::Initializing { .. }, None) if suggests_legacy_sse(status_error.status) => {
                 self.try_legacy_sse(core, now, cause)
             }
             (Phase::Initializing { .. }, None) => self.fail_with(core, now, cause),

@@ -4,8 +4,8 @@ mod send_failure;
 
 use super::{
     CallId, CallOptions, Cancellation, ConnectionError, ConnectionErrorKind, Event, Failure,
-    HttpStatusError, InputHandling, LinkId, Outcome, Output, PeerRequestId, ProgressMode,
-    ServerInfo, Telemetry, TransportKind,
+    InputHandling, LinkId, Output, PeerRequestId, ProgressMode, ServerInfo, Telemetry,
+    TransportKind,
     binding::Binding,
     calls::{Call, Phase},
     core::Core,
@@ -423,12 +423,4 @@ impl Session {
             Self::Stateless(session) => session.common_meta(),
         }
     }
-}
-
-/// Returns the outcome of a call that was answered with an HTTP error status.
-pub(super) fn outcome_from_status(status_error: &HttpStatusError) -> Outcome {
-    if let Some(error) = super::opening::parse_error_body(&status_error.body) {
-        return Outcome::Error(error);
-    }
-    Outcome::Failed(Failure::NotDelivered(status_error.to_connection_error()))
 }

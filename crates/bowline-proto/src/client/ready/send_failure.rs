@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Ready, Session, outcome_from_status};
+use super::{Ready, Session};
 use crate::{
     Instant,
     client::{
@@ -12,6 +12,7 @@ use crate::{
         state::{Disconnect, RedialPolicy, State, disconnect},
         timer::Timer,
     },
+    http::StatusClass,
     jsonrpc::{Envelope, scan},
     revision::Era,
 };
@@ -29,7 +30,7 @@ impl Ready {
             .and_then(|id| core.calls.get(id))
             .map(|call| call.moved_session);
         if let SendError::Status(status) = &error
-            && status.status == 404
+            && status.class() == StatusClass::NotFound
             && self.rules.era == Era::Handshake
             && moved != Some(true)
         {
@@ -103,8 +104,7 @@ impl Ready {
                 core.fail(now, id, Failure::ConnectionLost(cause));
             }
             SendError::Status(status) => {
-                let outcome = outcome_from_status(&status);
-                self.finish_or_relist(core, now, id, outcome);
+                self.finish_or_relist(core, now, id, status.outcome());
             }
         }
     }

@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{Instant, http::sse::Event};
+use crate::{
+    Instant,
+    http::{classify_status, sse::Event},
+};
 
 /// A client's state of an event stream that may break.
 ///
@@ -70,16 +73,17 @@ impl Resumption {
     ///
     /// `retry_after` is the server's
     /// [`Retry-After`](crate::http::parse_retry_after()), if any. A refusal is
-    /// final unless the status is temporary.
+    /// final unless the status [is temporary](crate::http::StatusClass::is_temporary).
     pub fn request_refused(
         &mut self,
         now: Instant,
         status: u16,
         retry_after: Option<Duration>,
     ) -> ResumeAction {
-        match status {
-            408 | 429 | 500..=599 => self.schedule(now, retry_after.unwrap_or_default()),
-            _ => ResumeAction::GiveUp(ResumeError::Refused(status)),
+        if classify_status(status).is_temporary() {
+            self.schedule(now, retry_after.unwrap_or_default())
+        } else {
+            ResumeAction::GiveUp(ResumeError::Refused(status))
         }
     }
 
@@ -307,7 +311,7 @@ mod tests {
         let now = Instant::ORIGIN;
         let mut stream = Resumption::new(ResumptionPolicy::default());
         stream.record_event(&event(Some("1"), None));
-        for status in [400, 401, 404, 405, 406] {
+        for status in [400, 401, 404, 405, 406, 501, 505] {
             let lost = ResumeAction::GiveUp(ResumeError::Refused(status));
             assert_eq!(stream.request_refused(now, status, None), lost);
         }

@@ -196,9 +196,14 @@ fn a_status_without_one_means_that_the_request_was_not_delivered() {
         (401, false),
         (403, false),
         (408, true),
+        (425, true),
         (429, true),
         (500, true),
+        (501, false),
+        (502, true),
         (503, true),
+        (504, true),
+        (505, false),
     ];
     for (status, retryable) in cases {
         for mut rig in [handshake(), stateless()] {
@@ -218,6 +223,47 @@ fn a_status_without_one_means_that_the_request_was_not_delivered() {
             assert_eq!(failure.is_retryable(), retryable, "{status}");
             assert_eq!(failure.kind(), ErrorKind::Transport);
             assert_eq!(rig.state(), ConnectionState::Ready);
+        }
+    }
+}
+
+/// Some servers forget `jsonrpc` when they refuse a request.
+#[test]
+fn an_error_without_a_version_is_the_servers_refusal_if_its_code_is_one_of_json_rpc() {
+    for mut rig in [handshake(), stateless()] {
+        let call = rig.call("tools/list");
+        let body = r#"{"error":{"code":-32602,"message":"bad"}}"#;
+        rig.status(rig.last_request(), 400, body);
+        assert_eq!(rig.refusal(call).code, -32602);
+        let call = rig.call("tools/list");
+        let body = r#"{"error":{"code":400,"message":"the gateway's own"}}"#;
+        rig.status(rig.last_request(), 400, body);
+        assert!(matches!(rig.failure(call), Failure::NotDelivered(_)));
+    }
+}
+
+/// The error explains the status. It is no answer to the request, which may be sent
+/// again after the wait that the server asks for.
+#[test]
+fn a_busy_server_has_not_answered_whatever_its_body_says() {
+    for status in [408, 425, 429, 503] {
+        for mut rig in [handshake(), stateless()] {
+            let call = rig.call("tools/list");
+            let body =
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too many"}}"#;
+            let refusal = HttpStatusError {
+                status,
+                body: Bytes::from_static(body.as_bytes()),
+                retry_after: Some(millis(7_000)),
+            };
+            rig.refuse(rig.last_request(), SendError::Status(refusal));
+            let failure = rig.failure(call);
+            let Failure::NotDelivered(cause) = failure else {
+                panic!("{failure}");
+            };
+            assert_eq!(cause.retry_after(), Some(millis(7_000)));
+            assert_eq!(cause.detail(), Some("too many"));
+            assert!(failure.is_retryable());
         }
     }
 }

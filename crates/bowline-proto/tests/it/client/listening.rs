@@ -539,15 +539,18 @@ fn a_configured_log_level_stands_in_every_request() {
 
 #[test]
 fn a_server_that_says_when_to_ask_again_is_asked_then() {
-    let (mut rig, stream) = listening_with(over_http, &["file:///a"]);
-    let refusal = HttpStatusError {
-        status: 503,
-        body: Bytes::new(),
-        retry_after: Some(millis(99_000)),
-    };
-    rig.refuse(stream, SendError::Status(refusal));
-    rig.pass_ms(98_999);
-    assert_eq!(streams(&rig), [0; 0]);
-    rig.pass_ms(1);
-    assert_eq!(streams(&rig).len(), 1);
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too many"}}"#;
+    for body in ["", error] {
+        let (mut rig, stream) = listening_with(over_http, &["file:///a"]);
+        let refusal = HttpStatusError {
+            status: 503,
+            body: Bytes::from_static(body.as_bytes()),
+            retry_after: Some(millis(99_000)),
+        };
+        rig.refuse(stream, SendError::Status(refusal));
+        rig.pass_ms(98_999);
+        assert_eq!(streams(&rig), [0; 0]);
+        rig.pass_ms(1);
+        assert_eq!(streams(&rig).len(), 1);
+    }
 }

@@ -110,6 +110,21 @@ fn a_400_whose_body_lists_nothing_in_common_is_a_failure() {
     assert!(rig.sent_as("initialize").is_empty());
 }
 
+/// Some servers forget `jsonrpc` when they refuse a request.
+#[test]
+fn an_error_without_a_version_is_evidence_too() {
+    let mut rig = probing();
+    let data = json!({"supported": ["2031-01-01"], "requested": "2026-07-28"});
+    let error = json!({"code": -32022, "message": "no", "data": data});
+    answer_status(&mut rig, 400, &json!({"error": error}).to_string());
+    let offered = vec!["2031-01-01".to_owned()];
+    assert_eq!(
+        *rig.fell().0,
+        ConnectionErrorKind::UnsupportedVersion { offered }
+    );
+    assert!(rig.sent_as("initialize").is_empty());
+}
+
 #[test]
 fn a_400_with_another_error_of_the_stateless_era_is_a_failure() {
     for code in [-32020, -32021] {
@@ -129,7 +144,7 @@ fn a_404_with_method_not_found_leads_to_the_handshake() {
 
 #[test]
 fn any_other_refusal_of_the_request_leads_to_the_handshake() {
-    for status in [400, 404, 405, 406, 409, 410, 415, 422] {
+    for status in [400, 404, 405, 406, 409, 410, 415, 422, 501] {
         for body in ["", "Bad Request", "{}", "<html>", r#"{"error":"no"}"#] {
             let mut rig = probing();
             answer_status(&mut rig, status, body);
@@ -140,7 +155,7 @@ fn any_other_refusal_of_the_request_leads_to_the_handshake() {
 
 #[test]
 fn statuses_about_the_caller_or_the_weather_are_failures_and_no_evidence() {
-    for status in [401, 403, 407, 408, 429, 500, 502, 503, 504] {
+    for status in [301, 401, 403, 407, 408, 425, 429, 500, 502, 503, 504] {
         let mut rig = probing();
         answer_status(&mut rig, status, "");
         let kind = rig.fell().0;
@@ -198,9 +213,10 @@ fn what_becomes_of_a_probe_that_was_given_up_does_not_disturb_the_handshake() {
 
 #[test]
 fn a_handshake_refused_without_a_word_is_tried_over_two_endpoints_at_once() {
-    for status in [400, 404, 405] {
+    let gateway = r#"{"error":{"code":404,"message":"Not Found"}}"#;
+    for (status, body) in [(400, ""), (404, ""), (405, ""), (404, gateway)] {
         let mut rig = initializing();
-        answer_status(&mut rig, status, "");
+        answer_status(&mut rig, status, body);
         assert_eq!(rig.fell().1, Some(Duration::ZERO));
         rig.redial();
         assert_eq!(

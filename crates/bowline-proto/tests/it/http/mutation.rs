@@ -1,9 +1,9 @@
 //! Damaged input is refused or read, but never panics.
 
 use bowline_proto::http::{
-    Accept, OriginPolicy, RequestFraming, classify_status,
+    Accept, OriginPolicy, RequestFraming,
     header::{MirroredHeaders, ParamHeaders, decode_value},
-    is_json, parse_retry_after,
+    is_json, parse_error_body, parse_retry_after,
     resume::EventId,
     session_from_headers,
     sse::{Decoder, resolve_endpoint},
@@ -51,7 +51,7 @@ proptest! {
     fn damaged_input_never_panics(bytes in damaged(), now in any::<u64>()) {
         let _ = decode_value(&bytes);
         let _ = MirroredHeaders::from_message("tools/call", Some(&bytes));
-        let _ = classify_status(400, &bytes);
+        let _ = parse_error_body(&bytes);
         let _ = parse_retry_after(&bytes, now);
         let _ = EventId::parse(&bytes);
         let _ = is_json(&bytes);

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     proto::{
         http::{
-            is_event_stream, is_json,
+            StatusClass, classify_status, is_event_stream, is_json,
             resume::{ResumeAction, Resumption},
         },
         jsonrpc::{Envelope, Messages, scan, split_batch},
@@ -100,7 +100,8 @@ impl Exchange {
             .await?;
         let status = response.status();
         if !status.is_success() {
-            if let (StatusCode::NOT_FOUND, Some(session)) = (status, &session) {
+            let class = classify_status(status.as_u16());
+            if let (StatusClass::NotFound, Some(session)) = (class, &session) {
                 self.context.clear_session(session);
             }
             let status_error = Box::pin(self.context.read_status_error(&mut response)).await;

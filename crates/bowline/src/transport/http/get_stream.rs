@@ -3,7 +3,6 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::StatusCode;
 use tokio::time::timeout;
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
     response::HttpResponse,
 };
 use crate::{
-    proto::http::resume::Resumption,
+    proto::http::{StatusClass, classify_status, resume::Resumption},
     transport::{ConnectionError, ConnectionErrorKind, HttpStatusError, LinkEvent, SendError},
 };
 
@@ -152,15 +151,14 @@ impl GetStream {
     }
 
     async fn handle_refusal(&self, response: HttpResponse, resuming: bool) -> Attempt {
-        let (status, wait) = (response.status(), retry_after(&response));
+        let (status, wait) = (response.status().as_u16(), retry_after(&response));
         body::drain(response).await;
-        match status {
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {}
+        match classify_status(status) {
+            class if class.is_temporary() => {}
             // The credentials may be accepted later.
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.was_open => {}
-            _ if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {}
+            StatusClass::AccessDenied if self.was_open => {}
             _ if self.was_open && resuming => return Attempt::NotResumable,
-            _ if self.was_open => return self.stream_lost(status.as_u16()).await,
+            _ if self.was_open => return self.stream_lost(status).await,
             _ => return Attempt::GiveUp,
         }
         Attempt::RetryAfter(wait.unwrap_or_default())
@@ -168,7 +166,7 @@ impl GetStream {
 
     /// Handles a server that had the stream and does not know it any more.
     async fn stream_lost(&self, status: u16) -> Attempt {
-        let event = if status == 404 {
+        let event = if classify_status(status) == StatusClass::NotFound {
             let error = HttpStatusError {
                 status,
                 body: Bytes::new(),
