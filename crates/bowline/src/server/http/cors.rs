@@ -3,7 +3,8 @@
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
 /// The response headers a page may read.
-const EXPOSED_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
+const EXPOSED_HEADERS: &str =
+    "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce, retry-after";
 /// The headers a page may send if it does not name any.
 const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, \
                        mcp-protocol-version, mcp-session-id";

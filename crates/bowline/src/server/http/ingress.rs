@@ -27,6 +27,7 @@ use super::{
     protected,
     quotas::{ClientQuota, QuotaExceeded, RequestPermit},
     response::{self, PendingResponse},
+    status::ResponseStatus,
     write_timeout::transfer_time,
 };
 use crate::proto::{
@@ -161,7 +162,7 @@ fn head_size(parts: &Parts) -> usize {
 }
 
 fn origin_refused(refusal: OriginError) -> Response<Body> {
-    let status = StatusCode::from_u16(OriginError::STATUS).unwrap_or(StatusCode::FORBIDDEN);
+    let status = ResponseStatus::from_u16(OriginError::STATUS, StatusCode::FORBIDDEN);
     response::jsonrpc_error(status, None, &errors::invalid_request(&refusal.to_string()))
 }
 
@@ -272,7 +273,8 @@ fn estimate_parsed_size(body: &[u8]) -> usize {
 
 /// Rejects a body based on its headers.
 fn check_body_headers(parts: &Parts) -> Result<(), Box<Response<Body>>> {
-    let refuse = |status, why: &str| Err(Box::new(invalid_request_response(status, why)));
+    let refuse =
+        |status: StatusCode, why: &str| Err(Box::new(invalid_request_response(status, why)));
     let content_type = parts.headers.get(header::CONTENT_TYPE);
     if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
         let why = "the body must be application/json";
@@ -314,20 +316,20 @@ pub(super) fn client_quota(
 
 /// Returns the response for an exhausted quota.
 pub(super) fn quota_exceeded(why: QuotaExceeded, what: &str) -> Box<Response<Body>> {
+    let wait = Duration::from_secs(1);
     let (status, whose) = match why {
-        QuotaExceeded::Client => (StatusCode::TOO_MANY_REQUESTS, "you have"),
-        QuotaExceeded::Total => (StatusCode::SERVICE_UNAVAILABLE, "the server has"),
+        QuotaExceeded::Client => (ResponseStatus::too_many_requests(wait), "you have"),
+        QuotaExceeded::Total => (ResponseStatus::unavailable(wait), "the server has"),
     };
-    let mut response = invalid_request_response(status, &format!("{whose} too many {what}"));
-    let retry_after = HeaderValue::from_static("1");
-    response
-        .headers_mut()
-        .insert(header::RETRY_AFTER, retry_after);
+    let response = invalid_request_response(status, &format!("{whose} too many {what}"));
     Box::new(response)
 }
 
 /// Returns an error response with a reason.
-pub(super) fn invalid_request_response(status: StatusCode, why: &str) -> Response<Body> {
+pub(super) fn invalid_request_response(
+    status: impl Into<ResponseStatus>,
+    why: &str,
+) -> Response<Body> {
     let error = ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {why}"));
     response::jsonrpc_error(status, None, &error)
 }

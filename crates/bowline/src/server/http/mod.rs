@@ -16,8 +16,8 @@
 //!   `event_store_writer` write to a `store`; `session_restores` loads sessions
 //!   from it.
 //! - `protected` checks tokens first, if the options require them.
-//! - `response`, `body` and `events` build responses, `byte_queue` carries
-//!   them; `cors` is for browsers.
+//! - `response`, `status`, `body` and `events` build responses, `byte_queue`
+//!   carries them; `cors` is for browsers.
 //! - `quotas` and `session_slots` limit each client to its share, by `peer`
 //!   address or principal.
 //! - `listener` is the standalone server. Each `connection` has an `activity`
@@ -52,6 +52,7 @@ mod session_restores;
 mod session_slots;
 mod sessions;
 mod stateless;
+mod status;
 mod store;
 mod streams;
 #[cfg(not(feature = "auth"))]

@@ -12,6 +12,7 @@ use super::{
     quotas::RequestPermit,
     response::{self, PendingResponse},
     stateless,
+    status::ResponseStatus,
 };
 use crate::{
     catch_panic::CatchPanic,
@@ -146,7 +147,7 @@ fn stateless_request<'a>(
     };
     if inner.stopping().has_begun() {
         let error = errors::internal_error("The server is shutting down");
-        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let status = ResponseStatus::SHUTTING_DOWN;
         return response::jsonrpc_error(status, Some(&request.id), &error).into();
     }
     match request.method {

@@ -1,7 +1,7 @@
 //! Token checks for requests: before the body is read and before a tool is
 //! called.
 
-use std::{borrow::Cow, net::IpAddr, sync::Arc};
+use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, header, request::Parts};
@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::{
     Body, Inner, Principal, activity::RequestGuard, peer::network, quotas::QuotaKey, response,
+    status::ResponseStatus,
 };
 use crate::{
     proto::{
@@ -19,6 +20,9 @@ use crate::{
 };
 
 pub(super) use crate::server::auth::lifetime::TokenLifetime;
+
+/// When to try again if tokens cannot be verified now.
+const VERIFICATION_WAIT: Duration = Duration::from_secs(5);
 
 /// Admits a request with a valid token and records its principal. Returns the
 /// response for requests without one and for metadata requests.
@@ -122,7 +126,11 @@ fn refusal_response(
     id: Option<&RequestId>,
     (refused, scheme): &(AuthRejection, Scheme),
 ) -> Response<Body> {
-    let mut response = response::jsonrpc_error(refused.status(), id, &refused.to_error_object());
+    let status = match refused {
+        AuthRejection::Unavailable => ResponseStatus::unavailable(VERIFICATION_WAIT),
+        _ => refused.status().into(),
+    };
+    let mut response = response::jsonrpc_error(status, id, &refused.to_error_object());
     let headers = response.headers_mut();
     for challenge in refused.challenges(protection, *scheme) {
         headers.append(header::WWW_AUTHENTICATE, challenge);
@@ -132,9 +140,6 @@ fn refusal_response(
         .filter(|_| *refused == AuthRejection::UseNonce);
     if let Some(nonce) = nonce.and_then(|it| HeaderValue::try_from(it).ok()) {
         headers.insert("dpop-nonce", nonce);
-    }
-    if *refused == AuthRejection::Unavailable {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
 }

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
-use super::{Body, events::EventStream};
+use super::{Body, events::EventStream, status::ResponseStatus};
 use crate::{
     proto::{
         http::header::name,
@@ -50,9 +50,9 @@ impl Future for PendingResponse<'_> {
 }
 
 /// Returns a response without a body.
-pub(super) fn empty_response(status: StatusCode) -> Response<Body> {
+pub(super) fn empty_response(status: impl Into<ResponseStatus>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
+    status.into().set_on(&mut response);
     response
 }
 
@@ -70,9 +70,9 @@ pub(super) fn method_not_allowed(sessions: bool) -> Response<Body> {
 }
 
 /// Returns a JSON response.
-pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response<Body> {
+pub(super) fn json_response(status: impl Into<ResponseStatus>, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::full(body));
-    *response.status_mut() = status;
+    status.into().set_on(&mut response);
     let json = HeaderValue::from_static(name::APPLICATION_JSON);
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     response
@@ -80,7 +80,7 @@ pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response<Body> {
 
 /// Returns an error response with a JSON-RPC error.
 pub(super) fn jsonrpc_error(
-    status: StatusCode,
+    status: impl Into<ResponseStatus>,
     id: Option<&RequestId>,
     error: &ErrorObject,
 ) -> Response<Body> {
@@ -88,7 +88,7 @@ pub(super) fn jsonrpc_error(
 }
 
 pub(super) fn rejection_response(id: Option<&RequestId>, rejection: &Rejection) -> Response<Body> {
-    let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::BAD_REQUEST);
+    let status = ResponseStatus::from_u16(rejection.status, StatusCode::BAD_REQUEST);
     jsonrpc_error(status, id, &rejection.error)
 }
 

@@ -22,6 +22,7 @@ use super::{
     quotas::{BytesPermit, ClientQuota, QuotaPermit, RequestPermit},
     response::{self, PendingResponse},
     session::{PostOutcome, Session, SessionOwner},
+    status::ResponseStatus,
     store::with_store_timeout,
     streams::{Reader, StreamMessage, StreamStart, Streams},
 };
@@ -41,6 +42,8 @@ use crate::{
 /// The maximum size of a request that opens a session: client information is
 /// kept as long as the session, and there may be many.
 const MAX_INITIALIZE_BYTES: usize = 64 * 1024;
+/// When to try again if all sessions are in use.
+const SESSION_WAIT: Duration = Duration::from_secs(5);
 
 /// The location of the session a request names.
 enum SessionLookup {
@@ -138,7 +141,7 @@ impl Inner {
     ) -> Response<Body> {
         if self.stopping().has_begun() {
             return invalid_request_response(
-                StatusCode::SERVICE_UNAVAILABLE,
+                ResponseStatus::SHUTTING_DOWN,
                 "the server is shutting down",
             );
         }
@@ -174,7 +177,7 @@ impl Inner {
         // left untracked.
         let Ok(session) = self.sessions.add(session) else {
             let why = "too many sessions are open and all are in use, try again later";
-            return invalid_request_response(StatusCode::SERVICE_UNAVAILABLE, why);
+            return invalid_request_response(ResponseStatus::unavailable(SESSION_WAIT), why);
         };
         self.store_session(&session, &body).await;
         let token_lifetime = protected::stream_token_lifetime(parts);
@@ -528,7 +531,7 @@ impl Inner {
 }
 
 fn session_error_response(refusal: SessionError) -> Response<Body> {
-    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    let status = ResponseStatus::from_u16(refusal.status(), StatusCode::BAD_REQUEST);
     response::jsonrpc_error(status, None, &refusal.to_error())
 }
 

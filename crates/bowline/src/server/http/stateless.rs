@@ -24,6 +24,7 @@ use super::{
     protected::{self, TokenLifetime},
     quotas::RequestPermit,
     response::{self, PendingResponse},
+    status::ResponseStatus,
 };
 use crate::{
     catch_panic::CatchPanic,
@@ -171,7 +172,7 @@ struct CallArguments<'a> {
 fn complete_response(reply: Reply, id: &RequestId, max_frame_size: usize) -> Response<Body> {
     let (frame, error) = reply.encode(id, max_frame_size);
     let status = error.map_or(200, |error| errors::http_status(&error));
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+    let status = ResponseStatus::from_u16(status, StatusCode::OK);
     response::json_response(status, frame)
 }
 

@@ -64,7 +64,12 @@ async fn pages_of_allowed_origins_may_ask_and_read() {
     let answer = node.send(request, initialize("2025-11-25")).await;
     assert_eq!(answer.header("access-control-allow-origin"), Some(page));
     let exposed = answer.header("access-control-expose-headers").unwrap();
-    for name in ["mcp-session-id", "www-authenticate", "dpop-nonce"] {
+    for name in [
+        "mcp-session-id",
+        "www-authenticate",
+        "dpop-nonce",
+        "retry-after",
+    ] {
         assert!(exposed.split(", ").any(|it| it == name), "{exposed}");
     }
     // Refusals can be read, too.

@@ -11,7 +11,10 @@ use std::{
 };
 
 use bowline::{
-    proto::http::sse::{Decoder, Event},
+    proto::http::{
+        parse_retry_after,
+        sse::{Decoder, Event},
+    },
     server::{
         Service,
         http::{Body, HttpOptions, HttpService, PeerAddr, Principal},
@@ -194,7 +197,13 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Every answer that sends the client away for a while says for how long.
     pub(super) fn new(response: Response<Body>) -> Self {
+        if matches!(response.status().as_u16(), 429 | 503) {
+            let wait = response.headers().get("retry-after");
+            let wait = wait.and_then(|wait| parse_retry_after(wait.as_bytes(), 0));
+            assert!(wait > Some(Duration::ZERO), "no wait: {response:?}");
+        }
         Self {
             response,
             decoder: Decoder::default(),
