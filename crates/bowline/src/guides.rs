@@ -25,8 +25,8 @@ struct ManyServers;
 struct Telemetry;
 
 #[cfg(feature = "macros")]
-#[doc = include_str!("../../../docs/guides/tools-that-talk-back.md")]
-struct ToolsThatTalkBack;
+#[doc = include_str!("../../../docs/guides/write-a-server.md")]
+struct WriteAServer;
 
 #[cfg(all(feature = "testing", feature = "macros"))]
 #[doc = include_str!("../../../docs/guides/testing-servers.md")]

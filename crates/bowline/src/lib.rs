@@ -6,7 +6,8 @@
 //! - A [`Client`] reconnects automatically and never repeats a call that may have
 //!   had an effect, unless the caller allows it.
 //! - A tool of a [`Server`] can ask the user or a model in the middle of its
-//!   work. The same code runs on every revision, over stdio and HTTP.
+//!   work. The same code runs on every revision that has such questions, over
+//!   stdio and HTTP.
 //!
 //! # Clients
 //!
@@ -22,7 +23,11 @@
 //!
 //! # async fn example() -> Result<(), bowline::Error> {
 //! let server = ChildProcess::new("npx").args(["-y", "@modelcontextprotocol/server-everything"]);
-//! let client = Client::builder().connect(server).await?;
+//! let client = Client::builder()
+//!     // The first time, npx downloads the server.
+//!     .opening_timeout(Duration::from_secs(60))
+//!     .connect(server)
+//!     .await?;
 //! let result = client.tools().call("echo", json!({"message": "hi"})).await?;
 //! println!("{}", result.all_text());
 //! client.stop_and_wait(Duration::from_secs(5)).await;
@@ -72,11 +77,11 @@
 //! | `config-toml` | Codex's configuration, which is TOML |
 //! | `server` | [`server`]: tools, resources and prompts, served over stdio |
 //! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
-//! | `macros` | `#[tool]` and `#[derive(Elicit)]` |
+//! | `macros` | `server`, with `#[tool]` and `#[derive(Elicit)]` |
 //! | `auth` | OAuth for clients with `http-client`, token verification for servers with `http-server` |
-//! | `keyring` | token storage in the system's keyring, which the application provides |
+//! | `keyring` | token storage in a `keyring-core` store that the application supplies, such as the system's keyring |
 //! | `tracing` | `tracing` events and spans with stable names, without payloads |
-//! | `testing` | [`testing`]: scripted servers, fault injection, and the transport contract tests |
+//! | `testing` | [`testing`]: scripted servers, fault injection, and contract tests for transports and stores |
 //!
 //! The protocol core, re-exported as [`proto`], does no I/O: it decides what to
 //! send and how to react. This crate adds the drivers, the transports, the typed

@@ -166,7 +166,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the time limits.
+    /// Sets all time limits, including that of
+    /// [`opening_timeout`](Self::opening_timeout).
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.config.timeouts = timeouts;
@@ -188,7 +189,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Gives up after this many failed attempts to connect in a row.
+    /// Gives up after this many failed attempts to connect in a row. Without a limit, the
+    /// client keeps trying.
     #[must_use]
     pub fn max_connect_attempts(mut self, attempts: u32) -> Self {
         self.config.max_connect_attempts = Some(attempts);
@@ -255,7 +257,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets when calls carry the session number in their `_meta`.
+    /// Sets when calls carry the number of their session in `_meta`, an extension of
+    /// Bowline for servers that declare which of their tools depend on the session.
     #[must_use]
     pub fn session_meta(mut self, policy: SessionMetaPolicy) -> Self {
         self.config.session_meta = policy;
@@ -322,8 +325,8 @@ impl ClientBuilder {
         }
     }
 
-    /// Starts connecting without waiting. The client keeps trying for as long as it
-    /// takes.
+    /// Starts connecting without waiting. The client keeps trying until a limit that is
+    /// set here is reached, or it is stopped.
     ///
     /// # Panics
     ///

@@ -80,8 +80,8 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Sets whether the call needs the session, overriding the server's list of tools.
-    /// A stateless call may run in any session. A stateful call is never moved to
+    /// Sets whether the call depends on the session, overriding what the server declared
+    /// for the tool in its `_meta` (`dev.bowline/mode`, an extension of Bowline). A stateless call may run in any session. A stateful call is never moved to
     /// another session: not when it is repeated, and not when the server has lost the
     /// session.
     pub fn mode(mut self, mode: ToolMode) -> Self {
@@ -134,7 +134,7 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     }
 
     /// Returns the server's questions to the caller instead of passing them to the
-    /// host.
+    /// handlers.
     pub(crate) fn return_input_requests(mut self) -> Self {
         self.options.input_handling = InputHandling::ReturnToCaller;
         self

@@ -137,8 +137,7 @@ impl Client {
     /// # use bowline::Client;
     /// # async fn example(client: &Client) -> Result<(), bowline::Error> {
     /// let result = client.request_raw("acme/tides", &serde_json::json!({"port": "Brest"})).await?;
-    /// let high: f64 = result.0.decode().unwrap_or_default();
-    /// # let _ = high;
+    /// println!("{}", result.0.get());
     /// # Ok(()) }
     /// ```
     pub fn request_raw<P: Serialize + ?Sized>(
@@ -162,7 +161,8 @@ impl Client {
     }
 
     /// Checks that the server responds. Revisions without `ping` use `server/discover`
-    /// instead, which every server implements; its fields remain in the result.
+    /// instead, which every server implements; the members of its result are then in the
+    /// `extra` of this one.
     pub fn ping(&self) -> Call<'_, EmptyResult> {
         Call::new(self, method::PING, Ok(Request::ping()))
     }
@@ -226,7 +226,8 @@ impl Client {
         });
     }
 
-    /// Returns the server's notifications from now on.
+    /// Subscribes to changes of all lists, and returns the notifications that arrive from
+    /// now on.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
         let lists = ListSubscriptions {
@@ -239,10 +240,9 @@ impl Client {
         self.unsolicited_notifications()
     }
 
-    /// Returns the notifications that the server sends anyway, from now on, without
-    /// subscribing to more. In revisions where change notifications require a
-    /// subscription, these are log messages and other notifications that belong to
-    /// calls.
+    /// Returns the notifications that arrive from now on, without subscribing to
+    /// anything. In revisions where change notifications require a subscription, these
+    /// are log messages and other notifications that belong to calls.
     #[must_use]
     pub fn unsolicited_notifications(&self) -> Notifications {
         Notifications::new(self.shared().host.subscribe())
@@ -267,7 +267,7 @@ impl Client {
         self.shared().health.subscribe()
     }
 
-    /// Returns the server of the latest session, as it described itself.
+    /// Returns what the server of the latest session reported about itself.
     #[must_use]
     pub fn server(&self) -> Option<Arc<ServerInfo>> {
         self.shared().health.borrow().server.clone()

@@ -24,8 +24,8 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Lists all tools, across all pages. Fails if the server has no tools, a page
-    /// cannot be fetched, or the list exceeds a limit.
+    /// Lists all tools, across all pages. Fails if the server does not declare
+    /// the `tools` capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Tool> {
         List::new::<ListToolsParams>(self.client)
     }
@@ -107,8 +107,8 @@ impl<'a> CallTool<'a> {
         self.map_call(Call::repeat_if_lost)
     }
 
-    /// Sets whether the call needs the session, overriding the server's list of tools.
-    /// See [`Call::mode`].
+    /// Sets whether the call depends on the session, overriding what the server declared
+    /// for this tool. See [`Call::mode`].
     pub fn mode(self, mode: ToolMode) -> Self {
         self.map_call(|call| call.mode(mode))
     }
@@ -141,7 +141,7 @@ impl<'a> CallTool<'a> {
         self.map_call(|call| call.cancel_on(signal))
     }
 
-    /// Changes the options that this call shares with all other calls.
+    /// Applies a change to the underlying [`Call`], for options that have no method here.
     pub fn map_call(
         mut self,
         change: impl FnOnce(Call<'a, CallToolResult>) -> Call<'a, CallToolResult>,
@@ -151,9 +151,11 @@ impl<'a> CallTool<'a> {
     }
 
     /// Sends the call, and returns the server's questions instead of passing them to
-    /// the host, so that they can be answered later or elsewhere.
+    /// the handlers of [`ClientBuilder`](super::ClientBuilder), so they can be answered
+    /// later or elsewhere.
     ///
-    /// In revisions where servers ask while the call is open, this is an ordinary call.
+    /// Before 2026-07-28 servers ask while the call is open. There this is an ordinary
+    /// call, and its questions go to the handlers.
     ///
     /// # Errors
     ///

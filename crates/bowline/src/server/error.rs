@@ -97,8 +97,8 @@ pub enum ErrorKind {
         /// The number of attempts.
         attempts: u32,
     },
-    /// A step was begun, and it is unknown whether it has happened, for example
-    /// because its node died. It is not run again. The handler can find out
+    /// A step started but its outcome is unknown, for example because its node
+    /// died. It is not run again. The handler can find out
     /// itself, or in [`Step::recover`](crate::server::Step::recover).
     OutcomeUnknown,
     /// An error response to send to the client; see [`Error::object`].
@@ -176,7 +176,8 @@ impl Error {
         &self.kind
     }
 
-    /// Returns the protocol error that caused it, or that it becomes.
+    /// Returns the JSON-RPC error that the client sent, for [`ErrorKind::Refused`], or
+    /// that is sent to it, for [`ErrorKind::Protocol`].
     #[must_use]
     pub fn object(&self) -> Option<&ErrorObject> {
         self.object.as_deref()

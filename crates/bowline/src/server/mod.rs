@@ -1,7 +1,8 @@
 //! The server framework: tools, resources and prompts.
 //!
-//! A [`Server`] collects what is served. [`Server::build`] makes a [`Service`]
-//! of it, which serves any number of clients in every revision of the protocol.
+//! A [`Server`] collects what is served. [`Server::build`] turns it into a
+//! [`Service`], which serves any number of clients in every revision of the
+//! protocol.
 //! A [`Tool`] is a name, a schema and an async function; the function may ask
 //! the user and models through a [`Conversation`].
 

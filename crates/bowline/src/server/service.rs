@@ -355,8 +355,10 @@ impl<S: Send + Sync + 'static> Service<S> {
         transport
     }
 
-    /// Stops gracefully: accepts no new requests, lets calls in progress finish
-    /// within `timeout`, and closes every connection, including later ones.
+    /// Begins a graceful stop and returns at once: no new requests are accepted,
+    /// calls in progress may finish within `timeout`, then all connections are
+    /// closed and the futures of `serve` and its variants complete. Connections
+    /// made later are closed at once.
     pub fn stop(&self, timeout: Duration) {
         self.core.connections.stop(timeout);
     }

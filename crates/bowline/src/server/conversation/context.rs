@@ -1,4 +1,4 @@
-//! The context of handlers that ask nothing.
+//! The context of a call, without the ability to ask.
 
 use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 

@@ -40,21 +40,22 @@ pub use sample::{
 };
 pub use step::Step;
 
-/// Asks the user and models in the middle of a call.
+/// One call of a handler, with all its questions to the user and to models.
 ///
 /// Questions are awaited like any future; between them there is ordinary code,
 /// with loops, branches and early returns. The questions and their order are
 /// the same in every revision of the protocol, but on 2026-07-28 they are asked
 /// by *replay*: a call that must ask ends with its question, and when the
 /// client returns with the answer, the handler runs again from the start and
-/// receives all earlier answers immediately. So:
+/// receives all earlier answers immediately. Each of these runs is a *round* of
+/// the conversation. So:
 ///
 /// - Code between questions may run several times. What must happen once, or
 ///   may give another result each time (the clock, a random number, a
 ///   database), belongs in a [`step`](Self::step).
 /// - Questions that are asked together, with `join!`, are sent together.
-/// - While a question is open, other work in flight is dropped; steps are
-///   waited for.
+/// - On 2026-07-28, a question without an answer drops the handler's future and
+///   everything that it polls. Steps that have started are finished first.
 ///
 /// It derefs to [`ServerContext`].
 pub struct Conversation<S = ()> {
@@ -203,7 +204,7 @@ impl<S> Conversation<S> {
         &self.scope.history.parent_messages
     }
 
-    /// Returns the system prompt.
+    /// Returns the system prompt of this branch, if [`Branch::system`] set one.
     #[must_use]
     pub fn system(&self) -> Option<&str> {
         self.scope.history.system.as_deref()
@@ -224,19 +225,19 @@ impl<S> Conversation<S> {
     /// Runs a side effect once in the conversation, however often it is
     /// replayed and on however many nodes: its return value is recorded.
     ///
-    /// The name identifies the step, also in errors. The same name may be used
-    /// again, in a loop. A step's error is always reported as
-    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed). A step must not
-    /// ask anything or run other steps.
+    /// A step is identified by its name and, if the name is used more than once,
+    /// by the order. It must not ask anything or run other steps.
     ///
     /// A step that has begun runs to its end even if the client disconnects; a
     /// client that then repeats its round continues from there.
     ///
-    /// It fails with its own error, and with
-    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown)
-    /// if it was begun and its outcome is unknown, unless there is a way to
-    /// [find out](Step::recover): its node died, or could not record how it
-    /// ended, or its caller left and it took too long.
+    /// An error that the work returns becomes
+    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever its kind
+    /// was. The step fails with
+    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown) if
+    /// it has begun and no one knows how it ended: its node died, the node could
+    /// not record the end, or the caller left and the step took too long. Set
+    /// [`recover`](Step::recover) to find out in these cases.
     pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, impl FnOnce(String) -> W>
     where
         W: Future<Output = Result<T>>,
@@ -269,14 +270,15 @@ impl<S> Conversation<S> {
     /// Returns the unique id of this conversation, which is the same in all its
     /// rounds and on all nodes: 32 characters of `0-9` and `a-f`.
     ///
-    /// A call that is made again, without the state of an earlier one, is
+    /// A new `tools/call`, one without the `requestState` of an earlier round, is
     /// another conversation.
     #[must_use]
     pub fn id(&self) -> &str {
         self.context.invocation.id()
     }
 
-    /// Asks any question that the protocol allows.
+    /// Asks any question that the protocol allows. `key` gives it a stable key; see
+    /// [`Elicitation::key`].
     ///
     /// # Errors
     ///
@@ -294,7 +296,7 @@ impl<S> Conversation<S> {
         self.scope.ask(&self.context.invocation, question).await
     }
 
-    /// Returns the context of the call, which asks nothing.
+    /// Returns the context of the call, without the ability to ask.
     #[must_use]
     pub fn context(&self) -> ServerContext<S> {
         self.context.clone()

@@ -1,4 +1,4 @@
-//! Tools that talk back, over HTTP, in both eras.
+//! Tools that ask, over HTTP, in both eras.
 
 use bowline::server::{
     seal::SealKeys,
