@@ -85,7 +85,10 @@ const FACADE: Layers = Layers {
                 "transport",
             ],
         ),
-        ("testing", &["client", "server", "sync", "transport"]),
+        (
+            "testing",
+            &["auth", "client", "server", "sync", "transport"],
+        ),
     ],
 };
 

@@ -34,7 +34,7 @@ use crate::{
 /// [module](crate::testing::contract).
 ///
 /// ```no_run
-/// # use bowline::server::{http::EventStore};
+/// # use bowline::server::http::EventStore;
 /// use std::sync::Arc;
 ///
 /// use bowline::testing::contract;

@@ -16,7 +16,7 @@ mod token;
 
 use std::{
     collections::hash_map::RandomState,
-    fmt::Display,
+    error::Error,
     hash::{BuildHasher as _, Hasher as _},
     sync::Arc,
     time::Duration,
@@ -75,12 +75,23 @@ impl<S: ?Sized> Nodes<S> {
 }
 
 /// Returns the result of an operation, which must succeed within its time.
-async fn succeed<T, E: Display>(operation: &str, running: impl Future<Output = Result<T, E>>) -> T {
+async fn succeed<T, E: Error>(operation: &str, running: impl Future<Output = Result<T, E>>) -> T {
     match timeout(OPERATION_TIMEOUT, running).await {
         Ok(Ok(value)) => value,
-        Ok(Err(error)) => panic!("`{operation}` failed: {error}"),
+        Ok(Err(error)) => panic!("`{operation}` failed: {}", with_causes(&error)),
         Err(_) => panic!("`{operation}` did not return within {OPERATION_TIMEOUT:?}"),
     }
+}
+
+/// Returns the message of an error and of its causes.
+fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    message
 }
 
 /// Returns 32 characters of `0-9` and `a-f` that no other call returns.

@@ -28,7 +28,7 @@ use crate::{
 /// [module](crate::testing::contract).
 ///
 /// ```no_run
-/// # use bowline::server::{http::SessionStore};
+/// # use bowline::server::http::SessionStore;
 /// use std::sync::Arc;
 ///
 /// use bowline::testing::contract;

@@ -161,7 +161,10 @@ const SENTENCES: [(Fault, &str); 25] = [
         Fault::BlocksWhileWaiting,
         "`append` did not return within 30s",
     ),
-    (Fault::Fails, "`append` failed: the disk is full"),
+    (
+        Fault::Fails,
+        "`append` failed: no connection: the disk is full",
+    ),
 ];
 
 /// One node's connection to the table.
@@ -321,7 +324,8 @@ impl JournalStore for Journals {
         Box::pin(async move {
             let _turn = self.busy.read().await;
             if self.has(Fault::Fails) {
-                return Err(StoreError::new("the disk is full"));
+                let cause = std::io::Error::other("the disk is full");
+                return Err(StoreError::new("no connection").with_source(cause));
             }
             let mut row = self.row(key);
             if self.has(Fault::ReadsThenWrites) {
