@@ -100,7 +100,7 @@ impl<'a> SessionProbe<'a> {
         let start = Instant::now();
         let client = builder.connect_in_background(self.transport);
         self.cx.shutdown.register(&client);
-        let opened = with_limits(self.cx, async { Ok(client.wait_connect().await) }).await;
+        let opened = with_limits(self.cx, async { Ok(client.wait_first_attempt().await) }).await;
         let elapsed = start.elapsed();
         let is_local = is_local_process(self.target);
         let opened = match opened {

@@ -184,7 +184,7 @@ where
     let start = Instant::now();
     let client = settings.connect_in_background(transport);
     shutdown.register(&client);
-    let opening = deadline.run(async { client.wait_connect().await.map_err(open_failure) });
+    let opening = deadline.run(async { client.wait_first_attempt().await.map_err(open_failure) });
     let opening = opening.await;
     let open_time = start.elapsed();
     let result = match opening {

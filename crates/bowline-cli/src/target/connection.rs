@@ -127,7 +127,7 @@ async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let transport = traffic::observe_transport(target.transport(&cx.globals)?, &cx.globals)?;
     let client = client_builder(cx, target).connect_in_background(transport);
     cx.shutdown.register(&client);
-    match client.wait_connect().await {
+    match client.wait_first_attempt().await {
         Ok(()) => Ok(client),
         Err(error) => {
             client.stop().await;

@@ -316,7 +316,7 @@ impl ClientBuilder {
     /// [`connect_in_background`](Self::connect_in_background) to keep trying instead.
     pub async fn connect(self, transport: impl Transport) -> Result<Client, Error> {
         let client = self.connect_in_background(transport);
-        match client.wait_connect().await {
+        match client.wait_first_attempt().await {
             Ok(()) => Ok(client),
             Err(error) => {
                 client.stop().await;

@@ -281,13 +281,13 @@ impl Client {
         self.shared().lock().machine.session()
     }
 
-    /// Waits until a session is open.
+    /// Waits until the first attempt to connect has succeeded or failed. To wait for
+    /// later attempts too, use [`wait_ready`](Self::wait_ready).
     ///
     /// # Errors
     ///
-    /// Returns an error if an attempt to connect fails first or the connection is
-    /// stopped.
-    pub async fn wait_connect(&self) -> Result<(), Error> {
+    /// Returns an error if the attempt failed or the connection is stopped.
+    pub async fn wait_first_attempt(&self) -> Result<(), Error> {
         let mut health = self.watch_health();
         let is_done = |health: &Health| {
             health.state == ConnectionState::Ready
@@ -304,7 +304,8 @@ impl Client {
     }
 
     /// Waits until a session is open, across any number of attempts, for at most
-    /// `timeout`.
+    /// `timeout`. To fail as soon as an attempt does, use
+    /// [`wait_first_attempt`](Self::wait_first_attempt).
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ fn changing(hints: Value) -> Fake {
 async fn over(fake: &Fake, config: CacheConfig) -> CachedClient {
     let client = fake.client();
     client
-        .wait_connect()
+        .wait_first_attempt()
         .await
         .expect("the fake opens sessions");
     Cache::new(config).wrap(client)

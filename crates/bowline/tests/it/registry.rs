@@ -280,7 +280,7 @@ async fn one_cache_serves_all() {
 async fn many_calls_are_bounded_ordered_and_independent() {
     let fake = Fake::with_tools(&[]);
     let client = fake.client();
-    client.wait_connect().await.unwrap();
+    client.wait_first_attempt().await.unwrap();
     fake.hold("tools/call");
     let server = fake.clone();
     let calls = ["a", "fail", "c", "d", "e"].map(|tool| (tool, json!({})));
@@ -303,7 +303,7 @@ async fn many_calls_are_bounded_ordered_and_independent() {
 async fn many_are_cancelled_by_dropping_them() {
     let fake = Fake::new(|_, _| Ok(json!({"contents": []})));
     let client = fake.client();
-    client.wait_connect().await.unwrap();
+    client.wait_first_attempt().await.unwrap();
     fake.hold("resources/read");
     let reader = client.clone();
     let uris: Vec<String> = (0..20).map(|number| format!("note:{number}")).collect();

@@ -54,7 +54,7 @@ impl TourServer {
         let started = Instant::now();
         let client = dialogue::with_scripted_answers(builder, &log).connect_in_background(server);
         cx.shutdown.register(&client);
-        client.wait_connect().await?;
+        client.wait_first_attempt().await?;
         Ok(Self {
             client,
             dialogue: log,

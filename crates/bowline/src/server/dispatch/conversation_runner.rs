@@ -22,7 +22,7 @@ use crate::{
         replay::{
             error::expired,
             journal::{Entry, EntryOutcome},
-            replayer::{History, ReplayError, Replayer, Suspension},
+            replayer::{History, Replayer, RunFailure, Suspension},
             round::{ResumeInput, ResumedConversation, RoundCaller},
             run::{RunOutcome, run},
             state::ConversationInfo,
@@ -217,7 +217,7 @@ impl Core {
         match with_timeout(invocation.limits.timeout, round_run.elapsed, future).await {
             Err(timeout_error) => round_run.end_early(round_run.finish(Err(timeout_error)), &[]),
             Ok(RunOutcome::Ended(end)) => round_run.finish(end).into(),
-            Ok(RunOutcome::Failed(ReplayError::Expired)) => {
+            Ok(RunOutcome::Failed(RunFailure::Expired)) => {
                 round_run.end_early(RoundOutcome::ProtocolError(expired()), &[])
             }
             Ok(RunOutcome::Failed(fault)) => {
@@ -372,14 +372,14 @@ async fn stop_when_abandoned<T>(
     let mut is_expired = false;
     poll_fn(|cx| {
         if invocation.lifecycle.is_detached() {
-            replayer.shut_down(ReplayError::Abandoned);
+            replayer.shut_down(RunFailure::Abandoned);
         }
         if let Poll::Ready(ended) = future.as_mut().poll(cx) {
             return Poll::Ready(ended);
         }
         if !is_expired && expiry.as_mut().poll(cx).is_ready() {
             is_expired = true;
-            replayer.shut_down(ReplayError::Expired);
+            replayer.shut_down(RunFailure::Expired);
             return future.as_mut().poll(cx);
         }
         Poll::Pending

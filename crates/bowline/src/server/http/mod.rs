@@ -150,14 +150,14 @@ impl HttpService {
         self.inner.quotas.replay_bytes()
     }
 
-    /// Shuts down gracefully: accepts no new requests, lets those in progress
-    /// finish within `grace`, and closes sessions and streams of changes.
-    /// Then [`serve`](Self::serve) returns.
+    /// Stops gracefully: accepts no new requests, lets calls in progress finish
+    /// within `timeout`, and closes every connection, session and stream of
+    /// changes. Then [`serve`](Self::serve) returns.
     ///
     /// [`Service::stop`](super::Service::stop) does the same for all clients of
     /// the server, over any transport.
-    pub fn stop(&self, grace: Duration) {
-        self.inner.connections.stop(grace);
+    pub fn stop(&self, timeout: Duration) {
+        self.inner.connections.stop(timeout);
     }
 }
 

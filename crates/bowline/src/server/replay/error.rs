@@ -1,6 +1,6 @@
 //! Errors for rounds that cannot be replayed.
 
-use super::replayer::{Divergence, ReplayError};
+use super::replayer::{Divergence, RunFailure};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, code},
@@ -25,7 +25,7 @@ pub(crate) fn store_failed(error: &StoreError) -> ErrorObject {
     errors::internal_error(&format!("The server's store failed: {error}"))
 }
 
-impl ReplayError {
+impl RunFailure {
     /// Returns the error for the client and the author.
     pub(crate) fn into_error_object(self) -> ErrorObject {
         let divergence = match self {

@@ -10,7 +10,7 @@ use std::{
 use tokio::time::{Sleep, sleep};
 
 use super::{
-    replayer::{Action, PendingWrite, ReplayError, Replayer, Suspension},
+    replayer::{Action, PendingWrite, Replayer, RunFailure, Suspension},
     stored_journal::StoredJournal,
 };
 use crate::{proto::jsonrpc::ErrorObject, transport::BoxFuture};
@@ -23,7 +23,7 @@ pub(crate) enum RunOutcome<T> {
     /// It has questions without answers.
     Suspended(Suspension),
     /// The replay failed.
-    Failed(ReplayError),
+    Failed(RunFailure),
 }
 
 /// Runs a conversation until it ends or needs answers. Then everything in
@@ -54,7 +54,7 @@ pub(crate) async fn run<T>(
             if let Poll::Ready(end) = work.as_mut().poll(cx) {
                 outcome = Some(match replayer.check_end() {
                     Ok(()) => RunOutcome::Ended(end),
-                    Err(replay_error) => RunOutcome::Failed(replay_error),
+                    Err(failure) => RunOutcome::Failed(failure),
                 });
                 continue;
             }
@@ -73,11 +73,11 @@ pub(crate) async fn run<T>(
                 Action::Suspend(suspension) => outcome = Some(RunOutcome::Suspended(suspension)),
                 // It may wait for something other than a step that was faster
                 // before.
-                Action::Stuck(replay_error, timeout) => {
+                Action::Stuck(failure, timeout) => {
                     ready!(stuck_timer.poll(timeout, cx));
-                    outcome = Some(RunOutcome::Failed(replay_error));
+                    outcome = Some(RunOutcome::Failed(failure));
                 }
-                Action::Fail(replay_error) => outcome = Some(RunOutcome::Failed(replay_error)),
+                Action::Fail(failure) => outcome = Some(RunOutcome::Failed(failure)),
             }
         }
     })

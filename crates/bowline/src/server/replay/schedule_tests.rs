@@ -14,7 +14,7 @@ use shuttle::future::{block_on, spawn, yield_now};
 
 use super::{
     journal::{Entry, EntryOutcome, Fingerprint},
-    replayer::{EntryStatus, History, OpenQuestion, ReplayError, Replayer, Suspension},
+    replayer::{EntryStatus, History, OpenQuestion, Replayer, RunFailure, Suspension},
     run::{RunOutcome, run},
     stored_journal::{EndOutcome, JournalAccess, OpenedRound},
 };
@@ -77,7 +77,7 @@ fn suspended<T>(outcome: RunOutcome<T>) -> Suspension {
     match outcome {
         RunOutcome::Suspended(suspension) => suspension,
         RunOutcome::Ended(_) => panic!("it ended"),
-        RunOutcome::Failed(replay_error) => panic!("{replay_error:?}"),
+        RunOutcome::Failed(failure) => panic!("{failure:?}"),
     }
 }
 
@@ -112,7 +112,7 @@ fn nothing_begins_once_the_caller_has_left() {
         let (remote, leaves) = (Arc::clone(&replayer), left.clone());
         let leaver = spawn(async move {
             leaves.add().await;
-            remote.shut_down(ReplayError::Abandoned);
+            remote.shut_down(RunFailure::Abandoned);
         });
         let (local, counted) = (Arc::clone(&replayer), started.clone());
         let outcome = block_on(async move {
@@ -129,7 +129,7 @@ fn nothing_begins_once_the_caller_has_left() {
         }
         match outcome {
             RunOutcome::Ended(_) => assert_eq!(started.get(), 2),
-            RunOutcome::Failed(replay_error) => assert_eq!(replay_error, ReplayError::Abandoned),
+            RunOutcome::Failed(failure) => assert_eq!(failure, RunFailure::Abandoned),
             RunOutcome::Suspended(_) => panic!("nothing was asked"),
         }
     });

@@ -15,7 +15,7 @@ use tokio::join;
 
 use super::{
     journal::{Entry, EntryOutcome, Fingerprint},
-    replayer::{Action, Divergence, EntryStatus, OpenQuestion, ReplayError, Replayer},
+    replayer::{Action, Divergence, EntryStatus, OpenQuestion, Replayer, RunFailure},
     run::{RunOutcome, run},
 };
 use crate::proto::{
@@ -74,8 +74,8 @@ async fn step(
     replayer.wait_outcome(id).await
 }
 
-fn diverged(divergence: Divergence) -> ReplayError {
-    ReplayError::Diverged(divergence)
+fn diverged(divergence: Divergence) -> RunFailure {
+    RunFailure::Diverged(divergence)
 }
 
 /// Counts its wakeups.
@@ -341,7 +341,7 @@ async fn what_fails_ends_the_round_and_is_not_told() {
     let RunOutcome::Failed(fault) = run(&replayer, None, work).await else {
         panic!("it does not fail");
     };
-    assert_eq!(fault, ReplayError::Failed(error));
+    assert_eq!(fault, RunFailure::Failed(error));
 }
 
 #[test]

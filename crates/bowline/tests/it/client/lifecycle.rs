@@ -66,7 +66,10 @@ async fn stopping_works_in_every_state() {
     let (transport, server) = FakeServer::new(ServerProfile::handshake());
     let client = Client::builder().connect_in_background(transport);
     client.stop().await;
-    client.wait_connect().await.expect_err("it will never be");
+    client
+        .wait_first_attempt()
+        .await
+        .expect_err("it will never be");
     drop((client, server));
 
     // Waiting for the next attempt.
@@ -213,7 +216,7 @@ async fn a_transport_that_panics_leaves_no_caller_waiting() {
     let error = call.await.expect_err("there is no connection");
     assert_eq!(error.kind(), ErrorKind::Shutdown);
     client.stop().await;
-    client.wait_connect().await.expect_err("it is over");
+    client.wait_first_attempt().await.expect_err("it is over");
 }
 
 /// A transport that cannot dial.
@@ -273,7 +276,7 @@ async fn a_client_that_was_stopped_says_that_and_not_why_it_fell_once() {
     client.stop().await;
     for error in [
         client.wait_ready(patience).await,
-        client.wait_connect().await,
+        client.wait_first_attempt().await,
     ] {
         let error = error.expect_err("it was stopped");
         assert_eq!(error.kind(), ErrorKind::Shutdown, "{error}");

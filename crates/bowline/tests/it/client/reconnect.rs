@@ -300,7 +300,7 @@ async fn attempts_can_be_limited() {
     assert_eq!(error.kind(), ErrorKind::Transport);
     assert!(error.connection_error().is_some(), "{error}");
     assert!(client.health().ended);
-    client.wait_connect().await.expect_err("it is over");
+    client.wait_first_attempt().await.expect_err("it is over");
     client.stop().await;
 }
 

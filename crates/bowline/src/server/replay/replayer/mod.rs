@@ -67,8 +67,8 @@ struct Inner {
     /// Whether there is a journal that steps must wait for.
     is_journaled: bool,
     /// Why nothing new may start, although nothing has failed.
-    shutdown_reason: Option<ReplayError>,
-    error: Option<ReplayError>,
+    shutdown_reason: Option<RunFailure>,
+    error: Option<RunFailure>,
     closed: bool,
     runner: Option<Waker>,
     /// Answers received with the first call, by key.
@@ -114,7 +114,7 @@ pub(crate) struct Suspension {
 
 /// The reason a conversation cannot continue in this round.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReplayError {
+pub(crate) enum RunFailure {
     /// It takes another path than before.
     Diverged(Divergence),
     /// The server failed, and it is unknown whether the next side effect has
@@ -272,7 +272,7 @@ impl Replayer {
     /// Fails the round because of a server error.
     pub(crate) fn fail(&self, error: ErrorObject) {
         let mut inner = self.lock();
-        inner.fail(ReplayError::Failed(error));
+        inner.fail(RunFailure::Failed(error));
         inner.wake_runner();
     }
 
@@ -302,8 +302,8 @@ impl Inner {
     }
 
     /// Records a failure. Only the first one counts.
-    fn fail(&mut self, replay_error: ReplayError) {
-        self.error.get_or_insert(replay_error);
+    fn fail(&mut self, failure: RunFailure) {
+        self.error.get_or_insert(failure);
     }
 
     fn wake_runner(&self) {
@@ -313,7 +313,7 @@ impl Inner {
     }
 }
 
-impl From<Divergence> for ReplayError {
+impl From<Divergence> for RunFailure {
     fn from(divergence: Divergence) -> Self {
         Self::Diverged(divergence)
     }

@@ -3,7 +3,7 @@
 
 use std::{task::Waker, time::Duration};
 
-use super::{Divergence, EntrySlot, Inner, PendingWrite, ReplayError, Replayer, Suspension};
+use super::{Divergence, EntrySlot, Inner, PendingWrite, Replayer, RunFailure, Suspension};
 use crate::server::replay::journal::{EntryOutcome, Fingerprint};
 
 /// How long a conversation may take to reach what is expected of it, once it is
@@ -24,8 +24,8 @@ pub(crate) enum Action {
     Suspend(Suspension),
     /// It has not reached everything expected, and if it does not within this
     /// time, it never will.
-    Stuck(ReplayError, Duration),
-    Fail(ReplayError),
+    Stuck(RunFailure, Duration),
+    Fail(RunFailure),
 }
 
 impl Replayer {
@@ -44,8 +44,8 @@ impl Replayer {
     /// be in no journal, and happen again.
     pub(crate) fn next_action(&self) -> Action {
         let mut inner = self.lock();
-        if let Some(replay_error) = &inner.error {
-            return Action::Fail(replay_error.clone());
+        if let Some(failure) = &inner.error {
+            return Action::Fail(failure.clone());
         }
         if inner.deliver_next() || inner.release_held_steps() {
             return Action::Poll;
@@ -91,7 +91,7 @@ impl Replayer {
 
     /// Lets running work complete and starts nothing new. Then the round ends
     /// for this reason, unless the conversation has ended.
-    pub(crate) fn shut_down(&self, reason: ReplayError) {
+    pub(crate) fn shut_down(&self, reason: RunFailure) {
         let mut inner = self.lock();
         if inner.shutdown_reason.is_none() {
             inner.shutdown_reason = Some(reason);
@@ -100,10 +100,10 @@ impl Replayer {
     }
 
     /// Checks that the conversation reached all known events before it ended.
-    pub(crate) fn check_end(&self) -> Result<(), ReplayError> {
+    pub(crate) fn check_end(&self) -> Result<(), RunFailure> {
         let inner = self.lock();
-        if let Some(replay_error) = &inner.error {
-            return Err(replay_error.clone());
+        if let Some(failure) = &inner.error {
+            return Err(failure.clone());
         }
         let mut undelivered = inner.events.undelivered().map(|it| &it.id);
         match undelivered.find(|id| !inner.slots.contains_key(*id)) {

@@ -18,9 +18,9 @@ pub(super) struct Amount {
     pub(super) bytes: usize,
 }
 
-/// The quota that is exceeded.
+/// Why a value does not fit: the quota that is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum QuotaExceeded {
+pub(super) enum StoreFull {
     /// The account's.
     Account,
     /// The total.
@@ -42,12 +42,7 @@ impl Quota {
 
     /// Checks that `new` fits in place of `old`. It always does if it is not
     /// larger.
-    pub(super) fn check(
-        &self,
-        account: &str,
-        old: Amount,
-        new: Amount,
-    ) -> Result<(), QuotaExceeded> {
+    pub(super) fn check(&self, account: &str, old: Amount, new: Amount) -> Result<(), StoreFull> {
         if new.entries <= old.entries && new.bytes <= old.bytes {
             return Ok(());
         }
@@ -57,10 +52,10 @@ impl Quota {
             .plus(new)
             .fits_in(self.account_limit(account))
         {
-            return Err(QuotaExceeded::Account);
+            return Err(StoreFull::Account);
         }
         if !self.used.minus(old).plus(new).fits_in(self.max) {
-            return Err(QuotaExceeded::Total);
+            return Err(StoreFull::Total);
         }
         Ok(())
     }
@@ -129,13 +124,11 @@ impl Amount {
     }
 }
 
-impl From<QuotaExceeded> for StoreError {
-    fn from(exceeded: QuotaExceeded) -> Self {
+impl From<StoreFull> for StoreError {
+    fn from(exceeded: StoreFull) -> Self {
         Self::new(match exceeded {
-            QuotaExceeded::Account => {
-                "the in-memory store is full: this caller has reached its quota"
-            }
-            QuotaExceeded::Total => "the in-memory store is full: no entry has expired",
+            StoreFull::Account => "the in-memory store is full: this caller has reached its quota",
+            StoreFull::Total => "the in-memory store is full: no entry has expired",
         })
     }
 }

@@ -9,7 +9,7 @@ use super::{
     super::{ConversationKey, StateStore, StoreError},
     MAX_SWEPT_PER_WRITE, MIB,
     expiry_index::{Expiry, ExpiryIndex},
-    quota::{Amount, Quota, QuotaExceeded},
+    quota::{Amount, Quota, StoreFull},
 };
 use crate::{
     sync::{Mutex, lock},
@@ -96,7 +96,7 @@ impl States {
         value: &[u8],
         now: Instant,
         ttl: Duration,
-    ) -> Result<(), QuotaExceeded> {
+    ) -> Result<(), StoreFull> {
         for _ in 0..MAX_SWEPT_PER_WRITE {
             self.drop_expired(now);
         }
@@ -188,13 +188,13 @@ mod tests {
             value: &[u8],
             now: Instant,
             ttl: Duration,
-        ) -> Result<(), QuotaExceeded> {
+        ) -> Result<(), StoreFull> {
             self.0.retain(|_, (_, expires_at)| *expires_at > now);
             let mut after = self.0.clone();
             after.insert(key.to_owned(), (value.to_vec(), now + ttl));
             let size = |(key, (value, _)): (&String, &(Vec<u8>, Instant))| key.len() + value.len();
             if after.len() > MAX_ENTRIES || after.iter().map(size).sum::<usize>() > MAX_BYTES {
-                return Err(QuotaExceeded::Account);
+                return Err(StoreFull::Account);
             }
             self.0 = after;
             Ok(())
