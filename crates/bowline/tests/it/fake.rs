@@ -17,14 +17,14 @@ use tokio::{
     time::timeout,
 };
 
-type Script = dyn Fn(&str, &Value) -> Result<Value, Value> + Send + Sync;
+type Responder = dyn Fn(&str, &Value) -> Result<Value, Value> + Send + Sync;
 
 /// A server, with as many links as are dialled.
 #[derive(Clone)]
 pub(crate) struct Fake {
     state: Arc<Mutex<State>>,
     seen: watch::Sender<HashMap<String, usize>>,
-    script: Arc<Script>,
+    respond: Arc<Responder>,
 }
 
 #[derive(Default)]
@@ -44,15 +44,15 @@ struct State {
 }
 
 impl Fake {
-    /// A server that answers what is not about sessions by this script: with a
+    /// A server that answers what is not about sessions by this function: with a
     /// result, or an error.
     pub(crate) fn new(
-        script: impl Fn(&str, &Value) -> Result<Value, Value> + Send + Sync + 'static,
+        respond: impl Fn(&str, &Value) -> Result<Value, Value> + Send + Sync + 'static,
     ) -> Self {
         Self {
             state: Arc::default(),
             seen: watch::Sender::default(),
-            script: Arc::new(script),
+            respond: Arc::new(respond),
         }
     }
 
@@ -200,7 +200,7 @@ impl Fake {
     fn answer(&self, method: &str, message: &Value, link: &mpsc::UnboundedSender<Value>) {
         let answer = self.session(method).or_else(|| {
             let params = &message["params"];
-            (method != "subscriptions/listen").then(|| (self.script)(method, params))
+            (method != "subscriptions/listen").then(|| (self.respond)(method, params))
         });
         let Some(answer) = answer else { return };
         let mut reply = json!({"jsonrpc": "2.0", "id": message["id"]});

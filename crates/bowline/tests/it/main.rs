@@ -21,8 +21,6 @@ mod http_client;
 #[cfg(all(feature = "http-server", feature = "macros"))]
 mod http_server;
 mod interop;
-#[cfg(feature = "testing")]
-mod kit;
 mod pool;
 #[cfg(all(feature = "testing", unix))]
 mod process;
@@ -36,3 +34,5 @@ mod soak;
 mod stdio;
 mod stream;
 mod sync;
+#[cfg(feature = "testing")]
+mod testing;

@@ -28,7 +28,7 @@ use crate::process::{example, within};
 
 /// What the streams are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Wiring {
+enum StdioKind {
     Pipes,
     /// As Node.js does it.
     Sockets,
@@ -36,7 +36,7 @@ enum Wiring {
     OneSocket,
 }
 
-const WIRINGS: [Wiring; 3] = [Wiring::Pipes, Wiring::Sockets, Wiring::OneSocket];
+const STDIO_KINDS: [StdioKind; 3] = [StdioKind::Pipes, StdioKind::Sockets, StdioKind::OneSocket];
 
 /// The program and our ends of its streams.
 struct Echo {
@@ -60,9 +60,9 @@ fn program(arguments: &[&str]) -> Command {
     command
 }
 
-fn start(wiring: Wiring, arguments: &[&str]) -> Echo {
+fn start(kind: StdioKind, arguments: &[&str]) -> Echo {
     let mut command = program(arguments);
-    let (ours, theirs) = ends(wiring);
+    let (ours, theirs) = ends(kind);
     let shared = theirs
         .each_ref()
         .map(|end| end.try_clone().expect("a copy"));
@@ -87,10 +87,10 @@ type Ours = (
 );
 
 /// Our ends, and the program's input and output.
-fn ends(wiring: Wiring) -> (Ours, [OwnedFd; 2]) {
+fn ends(kind: StdioKind) -> (Ours, [OwnedFd; 2]) {
     use tokio::net::unix::pipe::{Receiver, Sender};
-    match wiring {
-        Wiring::Pipes => {
+    match kind {
+        StdioKind::Pipes => {
             let (stdin, input) = pipe().expect("a pipe");
             let (output, stdout) = pipe().expect("a pipe");
             let input = Sender::from_owned_fd(input.into()).expect("a pipe");
@@ -98,12 +98,12 @@ fn ends(wiring: Wiring) -> (Ours, [OwnedFd; 2]) {
             let theirs = [stdin.into(), stdout.into()];
             ((Box::new(input), Box::new(output)), theirs)
         }
-        Wiring::Sockets => {
+        StdioKind::Sockets => {
             let (input, stdin) = socket();
             let (output, stdout) = socket();
             ((Box::new(input), Box::new(output)), [stdin, stdout])
         }
-        Wiring::OneSocket => {
+        StdioKind::OneSocket => {
             let (ours, theirs) = socket();
             let (output, input) = ours.into_split();
             let stdout = theirs.try_clone().expect("a copy");
@@ -175,9 +175,9 @@ async fn end(child: &mut Child) -> (String, ExitStatus) {
 }
 
 /// Everything comes back, and the program ends well.
-async fn check(wiring: Wiring, arguments: &[&str], text: &[u8], expected: &[u8]) {
-    let said = start(wiring, arguments).talk(text).await;
-    let context = format!("{wiring:?} {arguments:?}: {}", said.errors);
+async fn check(kind: StdioKind, arguments: &[&str], text: &[u8], expected: &[u8]) {
+    let said = start(kind, arguments).talk(text).await;
+    let context = format!("{kind:?} {arguments:?}: {}", said.errors);
     assert!(
         said.output == expected,
         "{} instead of {} bytes; {context}",
@@ -204,42 +204,42 @@ fn large_frames() -> Vec<u8> {
 
 #[tokio::test]
 async fn small_frames_come_back_in_order() {
-    for wiring in WIRINGS {
+    for kind in STDIO_KINDS {
         for runtime in ["current", "multi"] {
             let text = small_frames();
-            check(wiring, &["echo", runtime], &text, &text).await;
+            check(kind, &["echo", runtime], &text, &text).await;
         }
     }
 }
 
 #[tokio::test]
 async fn large_frames_come_back_whole() {
-    for wiring in WIRINGS {
+    for kind in STDIO_KINDS {
         for runtime in ["current", "multi"] {
             let text = large_frames();
-            check(wiring, &["echo", runtime], &text, &text).await;
+            check(kind, &["echo", runtime], &text, &text).await;
         }
     }
 }
 
 #[tokio::test]
 async fn what_was_asked_before_the_end_is_answered_after_it() {
-    for wiring in WIRINGS {
+    for kind in STDIO_KINDS {
         let text = [small_frames(), large_frames()].concat();
-        check(wiring, &["late"], &text, &text).await;
+        check(kind, &["late"], &text, &text).await;
     }
 }
 
 #[tokio::test]
 async fn a_last_line_without_a_line_end_counts() {
-    check(Wiring::Pipes, &["echo"], b"a\n\nb", b"a\nb\n").await;
-    check(Wiring::Pipes, &["echo"], b"", b"").await;
+    check(StdioKind::Pipes, &["echo"], b"a\n\nb", b"a\nb\n").await;
+    check(StdioKind::Pipes, &["echo"], b"", b"").await;
 }
 
 #[tokio::test]
 async fn closing_writes_what_is_queued() {
-    for wiring in WIRINGS {
-        let mut echo = start(wiring, &["close", "multi"]);
+    for kind in STDIO_KINDS {
+        let mut echo = start(kind, &["close", "multi"]);
         let text = [&[b'x'; 2_000_000][..], b"\n"].concat();
         let asked = echo.input.write_all(&text);
         within("the question", asked).await.expect("it reads");
@@ -249,7 +249,7 @@ async fn closing_writes_what_is_queued() {
         within("the end of its output", read)
             .await
             .expect("it closes");
-        assert!(answer == text, "{wiring:?}: {} bytes", answer.len());
+        assert!(answer == text, "{kind:?}: {} bytes", answer.len());
         // It stays although its streams are closed.
         echo.child.kill().await.expect("it is still there");
     }
@@ -257,25 +257,25 @@ async fn closing_writes_what_is_queued() {
 
 #[tokio::test]
 async fn the_program_ends_when_nobody_reads_it() {
-    for wiring in [Wiring::Pipes, Wiring::Sockets] {
-        let mut echo = start(wiring, &["echo"]);
+    for kind in [StdioKind::Pipes, StdioKind::Sockets] {
+        let mut echo = start(kind, &["echo"]);
         assert_eq!(echo.ask("a").await, "a\n");
         drop((echo.output, echo.shared));
         // Its input stays open: that its output is broken must be enough.
         within("a write", echo.input.write_all(b"b\n")).await.ok();
         let (errors, status) = end(&mut echo.child).await;
-        assert_eq!(status.code(), Some(0), "{wiring:?}: {errors}");
+        assert_eq!(status.code(), Some(0), "{kind:?}: {errors}");
     }
 }
 
 #[tokio::test]
 async fn those_who_share_the_streams_find_them_as_they_were() {
-    for wiring in WIRINGS {
-        let mut echo = start(wiring, &["echo"]);
+    for kind in STDIO_KINDS {
+        let mut echo = start(kind, &["echo"]);
         assert_eq!(echo.ask("a").await, "a\n");
         // Sockets cannot do without the flag meanwhile.
-        let alone = wiring == Wiring::Pipes && cfg!(target_os = "linux");
-        assert_eq!(echo.blocks(), [alone; 2], "{wiring:?}, during");
+        let alone = kind == StdioKind::Pipes && cfg!(target_os = "linux");
+        assert_eq!(echo.blocks(), [alone; 2], "{kind:?}, during");
         within("the last write", echo.input.shutdown())
             .await
             .expect("it has read");
@@ -284,7 +284,7 @@ async fn those_who_share_the_streams_find_them_as_they_were() {
             Box::new(tokio::io::sink()),
         ));
         let (errors, _) = end(&mut echo.child).await;
-        assert_eq!(echo.blocks(), [true; 2], "{wiring:?}, after: {errors}");
+        assert_eq!(echo.blocks(), [true; 2], "{kind:?}, after: {errors}");
     }
 }
 

@@ -7,7 +7,7 @@ use bowline::auth::{
     keyring_core::{CredentialStore, Error, mock},
 };
 
-use super::{Scene, call};
+use super::{Setup, call};
 use crate::http_client::rig::within;
 
 /// A keyring, and a folder for the locks that is gone at the end.
@@ -25,12 +25,12 @@ impl Keyring {
         Self { keyring, locks }
     }
 
-    fn oauth(&self, scene: &Scene) -> OAuth {
+    fn oauth(&self, setup: &Setup) -> OAuth {
         let store = KeyringStore::open(Arc::clone(&self.keyring), "Knots", &self.locks);
         let store = store.expect("a store");
         assert!(!format!("{store:?}").contains("hush"));
         OAuth::new("Knots")
-            .user_agent(scene.user.clone())
+            .user_agent(setup.user.clone())
             .store(store)
     }
 }
@@ -44,42 +44,42 @@ impl Drop for Keyring {
 #[tokio::test]
 async fn a_sign_in_outlives_the_process_that_made_it() {
     let keyring = Keyring::new("outlives");
-    let mut scene = Scene::set().await;
-    scene.oauth = keyring.oauth(&scene);
-    let url = scene.shop.url();
-    within(scene.oauth.sign_in(&url)).await.expect("signed in");
-    scene.oauth = keyring.oauth(&scene);
-    let client = scene.connected().await;
+    let mut setup = Setup::new().await;
+    setup.oauth = keyring.oauth(&setup);
+    let url = setup.shop.url();
+    within(setup.oauth.sign_in(&url)).await.expect("signed in");
+    setup.oauth = keyring.oauth(&setup);
+    let client = setup.connected().await;
     call(&client).await.expect("they are let in");
-    assert_eq!(scene.user.visits(), 1);
+    assert_eq!(setup.user.visits(), 1);
     for entry in fs::read_dir(&keyring.locks).expect("a folder") {
         let kept = fs::read(entry.expect("an entry").path()).expect("a file");
         assert_eq!(kept, b"", "there is nothing in the files");
     }
-    within(scene.oauth.sign_out(&url)).await.expect("out");
-    let known = within(keyring.oauth(&scene).sign_in_status(&url)).await;
+    within(setup.oauth.sign_out(&url)).await.expect("out");
+    let known = within(keyring.oauth(&setup).sign_in_status(&url)).await;
     assert_eq!(known.expect("known"), None);
 }
 
 #[tokio::test]
 async fn those_who_share_a_keyring_take_turns() {
     let keyring = Keyring::new("turns");
-    let mut scene = Scene::set().await;
-    scene.oauth = keyring.oauth(&scene);
-    let url = scene.shop.url();
-    within(scene.oauth.sign_in(&url)).await.expect("signed in");
+    let mut setup = Setup::new().await;
+    setup.oauth = keyring.oauth(&setup);
+    let url = setup.shop.url();
+    within(setup.oauth.sign_in(&url)).await.expect("signed in");
     let renew = async |oauth: OAuth| {
         for _ in 0..25 {
             within(oauth.refresh(&url)).await.expect("renewed");
         }
     };
     tokio::join!(
-        renew(keyring.oauth(&scene)),
-        renew(keyring.oauth(&scene)),
-        renew(keyring.oauth(&scene))
+        renew(keyring.oauth(&setup)),
+        renew(keyring.oauth(&setup)),
+        renew(keyring.oauth(&setup))
     );
-    assert_eq!(scene.guard.books().reused, 0, "no token was used twice");
-    assert_eq!(scene.user.visits(), 1);
+    assert_eq!(setup.guard.books().reused, 0, "no token was used twice");
+    assert_eq!(setup.user.visits(), 1);
 }
 
 #[tokio::test]
@@ -89,10 +89,10 @@ async fn a_keyring_that_is_locked_is_an_error_without_what_it_has() {
         (Error::BadEncoding(b"hush".to_vec()), "unexpected format"),
     ] {
         let keyring = Keyring::new("locked");
-        let mut scene = Scene::set().await;
-        scene.oauth = keyring.oauth(&scene);
-        let url = scene.shop.url();
-        within(scene.oauth.sign_in(&url)).await.expect("signed in");
+        let mut setup = Setup::new().await;
+        setup.oauth = keyring.oauth(&setup);
+        let url = setup.shop.url();
+        within(setup.oauth.sign_in(&url)).await.expect("signed in");
         let entries = keyring.keyring.search(&[].into()).expect("entries");
         let mut error = Some(error);
         for entry in entries {
@@ -106,7 +106,7 @@ async fn a_keyring_that_is_locked_is_an_error_without_what_it_has() {
             }
         }
         assert!(error.is_none(), "there was such an entry");
-        let failed = within(keyring.oauth(&scene).sign_in_status(&url)).await;
+        let failed = within(keyring.oauth(&setup).sign_in_status(&url)).await;
         let failed = failed.expect_err("it cannot be read");
         assert_eq!(failed.kind(), AuthErrorKind::Store);
         let said = format!("{failed} {failed:?}");

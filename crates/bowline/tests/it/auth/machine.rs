@@ -5,13 +5,13 @@ use bowline::{
     config::{Environment, Loader},
 };
 
-use super::{Scene, authority::get, call};
+use super::{Setup, authority::get, call};
 use crate::http_client::rig::{builder, within};
 
 #[tokio::test]
 async fn variables_are_enough_to_get_in() {
-    let scene = Scene::set().await;
-    let (url, token_url) = (scene.shop.url(), format!("{}/token", scene.guard.issuer()));
+    let setup = Setup::new().await;
+    let (url, token_url) = (setup.shop.url(), format!("{}/token", setup.guard.issuer()));
     let environment: Environment = [
         ("MCP_BASE_URL", &*url),
         ("MCP_CLIENT_ID", "me"),
@@ -26,56 +26,56 @@ async fn variables_are_enough_to_get_in() {
     let http = server.http().expect("a transport").expect("it is remote");
     let client = within(builder().connect(http)).await.expect("it connects");
     call(&client).await.expect("it is let in");
-    let grants = scene.guard.grants("client_credentials");
+    let grants = setup.guard.grants("client_credentials");
     let [grant] = &*grants else {
         panic!("once: {grants:?}");
     };
     assert_eq!(get(grant, "scope"), Some("read write"));
     assert_eq!(get(grant, "resource"), Some(&*url));
     // Nobody was asked where to go, and no request was made without a token.
-    assert_eq!(scene.guard.rig.hits().len(), 1);
-    let hits = scene.shop.rig.hits();
+    assert_eq!(setup.guard.rig.hits().len(), 1);
+    let hits = setup.shop.rig.hits();
     assert!(hits.iter().all(|hit| hit.header("authorization").is_some()));
 }
 
 #[tokio::test]
 async fn tokens_without_anything_to_renew_them_are_had_anew_before_they_end() {
     for (seconds, expected) in [(100, 1), (0, 3)] {
-        let scene = Scene::set().await;
-        scene.guard.books().refreshes = false;
-        scene.guard.books().expires_in = seconds;
+        let setup = Setup::new().await;
+        setup.guard.books().refreshes = false;
+        setup.guard.books().expires_in = seconds;
         let oauth = OAuth::new("Knots")
             .client_id("me")
             .client_secret("s3cr3t")
-            .token_endpoint(&format!("{}/token", scene.guard.issuer()))
+            .token_endpoint(&format!("{}/token", setup.guard.issuer()))
             .client_credentials();
-        let http = scene.shop.rig.http().authorizer(oauth);
+        let http = setup.shop.rig.http().authorizer(oauth);
         let client = within(builder().connect(http)).await.expect("it connects");
         call(&client).await.expect("it is let in");
         call(&client).await.expect("it is let in");
-        let made = scene.guard.grants("client_credentials").len();
+        let made = setup.guard.grants("client_credentials").len();
         assert!(made >= expected && (made > 1) == (expected > 1), "{made}");
         // None of them was refused.
-        let hits = scene.shop.rig.hits();
+        let hits = setup.shop.rig.hits();
         assert!(hits.iter().all(|hit| hit.header("authorization").is_some()));
     }
 }
 
 #[tokio::test]
 async fn a_secret_that_is_wrong_is_told_and_not_tried_again_and_again() {
-    let scene = Scene::set().await;
+    let setup = Setup::new().await;
     let oauth = OAuth::new("Knots")
         .client_id("me")
         .client_secret("wrong")
-        .token_endpoint(&format!("{}/token", scene.guard.issuer()))
+        .token_endpoint(&format!("{}/token", setup.guard.issuer()))
         .client_credentials();
-    let http = scene.shop.rig.http().authorizer(oauth);
+    let http = setup.shop.rig.http().authorizer(oauth);
     for _ in 0..2 {
         let error = within(builder().connect(http.clone()))
             .await
             .expect_err("no");
         assert!(error.to_string().contains("invalid_client"), "{error}");
     }
-    assert_eq!(scene.guard.asked("/token").len(), 1);
-    assert_eq!(scene.shop.rig.hits().len(), 0);
+    assert_eq!(setup.guard.asked("/token").len(), 1);
+    assert_eq!(setup.shop.rig.hits().len(), 0);
 }

@@ -11,7 +11,6 @@ mod forgotten;
 mod hook;
 #[cfg(all(unix, feature = "keyring"))]
 mod keyring;
-mod leaving;
 mod machine;
 mod more;
 mod places;
@@ -21,6 +20,7 @@ mod remote;
 #[cfg(feature = "tracing")]
 mod secrecy;
 mod shop;
+mod signing_out;
 #[cfg(all(unix, feature = "testing"))]
 mod store;
 mod trust;
@@ -33,15 +33,15 @@ use self::{authority::Authority, shop::Shop, user::Browser};
 use crate::http_client::rig::{builder, within};
 
 /// A shop, its guard, a user, and what signs them in.
-struct Scene {
+struct Setup {
     guard: Authority,
     shop: Shop,
     user: Browser,
     oauth: OAuth,
 }
 
-impl Scene {
-    async fn set() -> Self {
+impl Setup {
+    async fn new() -> Self {
         let guard = Authority::open().await;
         let shop = Shop::guarded_by(&guard).await;
         let user = Browser::default();

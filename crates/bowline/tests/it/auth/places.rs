@@ -13,7 +13,7 @@ use bowline::{
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::{Scene, call};
+use super::{Setup, call};
 use crate::{
     http_client::rig::{Reply, Rig, within},
     sync::lock,
@@ -30,8 +30,8 @@ impl Resolver for All {
     }
 }
 
-async fn blocked(scene: &Scene) {
-    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+async fn blocked(setup: &Setup) {
+    let error = within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect_err("it is not followed");
     assert_eq!(error.kind(), AuthErrorKind::Blocked, "{error}");
@@ -47,23 +47,23 @@ async fn metadata_that_leads_into_a_network_of_ours_is_not_followed() {
         |said| said["authorization_servers"] = json!(["https://192.168.0.1/tenant"]),
     ];
     for lead in leads {
-        let scene = Scene::set().await;
-        scene.shop.counter().metadata = lead;
-        blocked(&scene).await;
+        let setup = Setup::new().await;
+        setup.shop.counter().metadata = lead;
+        blocked(&setup).await;
     }
 }
 
 #[tokio::test]
 async fn a_name_for_such_an_address_is_seen_through() {
     for address in ["10.1.2.3", "169.254.169.254", "fd00:ec2::254", "100.64.0.1"] {
-        let mut scene = Scene::set().await;
+        let mut setup = Setup::new().await;
         let names = Arc::default();
         let resolver = All(address.parse().expect("an address"), Arc::clone(&names));
-        scene.oauth = OAuth::new("Knots").resolver(resolver);
-        scene.shop.counter().metadata = |said| {
+        setup.oauth = OAuth::new("Knots").resolver(resolver);
+        setup.shop.counter().metadata = |said| {
             said["authorization_servers"] = json!(["https://as.example"]);
         };
-        blocked(&scene).await;
+        blocked(&setup).await;
         assert_eq!(*lock(&names), ["as.example"]);
     }
 }
@@ -76,10 +76,10 @@ async fn endpoints_are_vetted_like_everything_else() {
         |said| said["authorization_endpoint"] = "javascript:alert(1)".into(),
     ];
     for lead in leads {
-        let scene = Scene::set().await;
-        scene.guard.books().metadata = lead;
-        blocked(&scene).await;
-        assert_eq!(scene.user.visits(), 0);
+        let setup = Setup::new().await;
+        setup.guard.books().metadata = lead;
+        blocked(&setup).await;
+        assert_eq!(setup.user.visits(), 0);
     }
 }
 
@@ -91,9 +91,9 @@ async fn a_redirect_leads_nowhere_that_a_url_would_not() {
         "http://as.example/",
         "file:///etc/passwd",
     ] {
-        let scene = Scene::set().await;
-        scene.shop.counter().elsewhere = Some(target.to_owned());
-        blocked(&scene).await;
+        let setup = Setup::new().await;
+        setup.shop.counter().elsewhere = Some(target.to_owned());
+        blocked(&setup).await;
     }
 }
 
@@ -107,13 +107,13 @@ async fn what_is_posted_goes_no_further() {
         let thief = Rig::start(|_| Reply::json(r#"{"client_id":"x","access_token":"x"}"#)).await;
         let place = thief.url();
         let door = Rig::start(move |_| Reply::status(307).with("location", &place)).await;
-        let scene = Scene::set().await;
+        let setup = Setup::new().await;
         let door = door.url();
-        scene.guard.books().endpoint = Some((endpoint, door));
-        let signed_in = within(scene.oauth.sign_in(&scene.shop.url())).await;
+        setup.guard.books().endpoint = Some((endpoint, door));
+        let signed_in = within(setup.oauth.sign_in(&setup.shop.url())).await;
         if endpoint == "revocation_endpoint" {
             signed_in.expect("it is of no matter yet");
-            let out = within(scene.oauth.sign_out(&scene.shop.url())).await;
+            let out = within(setup.oauth.sign_out(&setup.shop.url())).await;
             out.expect("out");
         } else {
             signed_in.expect_err("it is not followed");
@@ -124,14 +124,14 @@ async fn what_is_posted_goes_no_further() {
 
 #[tokio::test]
 async fn redirects_come_to_an_end() {
-    let scene = Scene::set().await;
+    let setup = Setup::new().await;
     let place = "/.well-known/oauth-protected-resource/mcp";
-    scene.shop.counter().elsewhere = Some(place.to_owned());
-    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+    setup.shop.counter().elsewhere = Some(place.to_owned());
+    let error = within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect_err("it is not followed");
     assert_eq!(error.kind(), AuthErrorKind::Unreachable, "{error}");
-    let asked = scene.shop.rig.hits();
+    let asked = setup.shop.rig.hits();
     let asked = asked.iter().filter(|hit| hit.path == place).count();
     assert!(asked <= 4, "{asked}");
 }
@@ -142,9 +142,9 @@ async fn a_document_without_end_is_not_read() {
     let endless =
         Rig::start(|_| Reply::parts("application/json", [Part::Endless(vec![b' '; 4096])]));
     let endless = endless.await;
-    let scene = Scene::set().await;
-    scene.shop.counter().elsewhere = Some(endless.url());
-    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = Setup::new().await;
+    setup.shop.counter().elsewhere = Some(endless.url());
+    let error = within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect_err("it is not followed");
     assert_eq!(error.kind(), AuthErrorKind::Unreachable, "{error}");
@@ -152,20 +152,20 @@ async fn a_document_without_end_is_not_read() {
 
 #[tokio::test]
 async fn private_networks_can_be_allowed() {
-    let mut scene = Scene::set().await;
+    let mut setup = Setup::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("it binds");
     let port = listener.local_addr().expect("it is bound").port();
     // A name, and an address that this machine has.
     let names = Arc::default();
     let resolver = All("127.0.0.1".parse().expect("an address"), Arc::clone(&names));
-    scene.oauth = OAuth::new("Knots")
+    setup.oauth = OAuth::new("Knots")
         .allow_private_networks()
         .resolver(resolver);
-    scene.shop.counter().elsewhere = Some(format!("https://as.internal:{port}/"));
-    let url = scene.shop.url();
+    setup.shop.counter().elsewhere = Some(format!("https://as.internal:{port}/"));
+    let url = setup.shop.url();
     // It hangs up, but it was asked.
     let asked = async { drop(listener.accept().await.expect("a connection")) };
-    let (done, ()) = within(async { tokio::join!(scene.oauth.sign_in(&url), asked) }).await;
+    let (done, ()) = within(async { tokio::join!(setup.oauth.sign_in(&url), asked) }).await;
     assert_eq!(
         done.expect_err("no answer").kind(),
         AuthErrorKind::Unreachable
@@ -175,10 +175,10 @@ async fn private_networks_can_be_allowed() {
 
 #[tokio::test]
 async fn a_token_does_not_follow_a_call_to_another_origin() {
-    let scene = Scene::set().await;
+    let setup = Setup::new().await;
     let thief = Rig::start(|_| Reply::status(401)).await;
-    let client = scene.connected().await;
-    scene.shop.counter().moved = Some(thief.url());
+    let client = setup.connected().await;
+    setup.shop.counter().moved = Some(thief.url());
     call(&client).await.expect_err("it is not followed");
     assert_eq!(thief.hits().len(), 0, "nothing goes there, and no token");
 }

@@ -6,7 +6,7 @@ use bowline::{
     transport::{Http, HttpConfigError},
 };
 
-use super::{Scene, call};
+use super::{Setup, call};
 use crate::http_client::rig::{Rig, builder, stateless_reply, within};
 
 /// A way to a server on this machine that has a name as one elsewhere has.
@@ -43,19 +43,19 @@ async fn tokens_do_not_go_over_plain_http_to_another_machine() {
 
 #[tokio::test]
 async fn nor_do_those_of_an_authorizer() {
-    let scene = Scene::set().await;
-    let token_url = format!("{}/token", scene.guard.issuer());
+    let setup = Setup::new().await;
+    let token_url = format!("{}/token", setup.guard.issuer());
     let oauth = OAuth::new("Knots")
         .client_id("me")
         .client_secret("s3cr3t")
         .token_endpoint(&token_url)
         .client_credentials();
-    let http = named(&scene.shop.rig).authorizer(oauth);
+    let http = named(&setup.shop.rig).authorizer(oauth);
     let error = within(builder().connect(http.clone()))
         .await
         .expect_err("refused");
     assert!(error.to_string().contains("plain http"), "{error}");
-    assert_eq!(scene.shop.rig.hits().len(), 0, "nothing was sent");
+    assert_eq!(setup.shop.rig.hits().len(), 0, "nothing was sent");
     let http = http.allow_plain_http();
     within(builder().connect(http)).await.expect("it connects");
 }

@@ -11,7 +11,7 @@ use tracing::{
     span::{Attributes, Id, Record},
 };
 
-use super::{Scene, call};
+use super::{Setup, call};
 use crate::{http_client::rig::within, sync::lock};
 
 /// Writes everything down, of every level and from everybody.
@@ -55,24 +55,24 @@ impl Subscriber for Ear {
 async fn nothing_that_is_secret_is_traced() {
     let ear = Ear::default();
     let _listening = tracing::subscriber::set_default(ear.clone());
-    let scene = Scene::set().await;
-    scene.shop.counter().enter = "read";
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = Setup::new().await;
+    setup.shop.counter().enter = "read";
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in");
-    let client = scene.connected().await;
-    scene.shop.counter().buy = "buy read";
+    let client = setup.connected().await;
+    setup.shop.counter().buy = "buy read";
     call(&client).await.expect("they asked for more");
-    scene.guard.expire_all();
+    setup.guard.expire_all();
     call(&client).await.expect("renewed");
-    scene.guard.revoke_all();
-    scene.guard.books().redirect = |back| {
+    setup.guard.revoke_all();
+    setup.guard.books().redirect = |back| {
         back.retain(|(name, _)| name != "code");
         back.push(("error".into(), "access_denied".into()));
     };
     call(&client).await.expect_err("they are out");
     client.stop().await;
-    within(scene.oauth.sign_out(&scene.shop.url()))
+    within(setup.oauth.sign_out(&setup.shop.url()))
         .await
         .expect("out");
     let heard = lock(&ear.0).clone();

@@ -8,7 +8,7 @@ use tokio::{
     process::Command,
 };
 
-use super::Scene;
+use super::Setup;
 use crate::{http_client::rig::within, process::example};
 
 /// A folder that is gone at the end.
@@ -29,7 +29,7 @@ impl Drop for Folder {
     }
 }
 
-impl Scene {
+impl Setup {
     fn keeping_in(mut self, folder: &Folder) -> Self {
         let store = FileStore::open(&folder.0).expect("a folder");
         self.oauth = OAuth::new("refresher")
@@ -39,11 +39,11 @@ impl Scene {
     }
 }
 
-fn refresher(scene: &Scene, folder: &Folder, verb: &str) -> Command {
+fn refresher(setup: &Setup, folder: &Folder, verb: &str) -> Command {
     let mut command = Command::new(example("refresher"));
     command
         .args([
-            scene.shop.url().as_ref(),
+            setup.shop.url().as_ref(),
             folder.0.as_os_str(),
             verb.as_ref(),
         ])
@@ -56,8 +56,8 @@ fn refresher(scene: &Scene, folder: &Folder, verb: &str) -> Command {
 #[tokio::test]
 async fn files_are_their_owners_alone() {
     let folder = Folder::new("owner");
-    let scene = Scene::set().await.keeping_in(&folder);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = Setup::new().await.keeping_in(&folder);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in");
     let mode = |path: &std::path::Path| {
@@ -85,29 +85,29 @@ async fn files_are_their_owners_alone() {
 #[tokio::test]
 async fn what_is_damaged_costs_a_sign_in_and_no_more() {
     let folder = Folder::new("damaged");
-    let scene = Scene::set().await.keeping_in(&folder);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = Setup::new().await.keeping_in(&folder);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in");
     for entry in fs::read_dir(&folder.0).expect("a folder") {
         fs::write(entry.expect("an entry").path(), "{").expect("it is ours");
     }
-    let scene = scene.keeping_in(&folder);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = setup.keeping_in(&folder);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in");
-    assert_eq!(scene.user.visits(), 2);
+    assert_eq!(setup.user.visits(), 2);
 }
 
 #[tokio::test]
 async fn two_processes_renew_the_same_tokens_and_lose_none() {
     let folder = Folder::new("two");
-    let scene = Scene::set().await.keeping_in(&folder);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = Setup::new().await.keeping_in(&folder);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in");
     let mut both = [1, 2].map(|_| {
-        refresher(&scene, &folder, "100")
+        refresher(&setup, &folder, "100")
             .spawn()
             .expect("it starts")
     });
@@ -115,41 +115,41 @@ async fn two_processes_renew_the_same_tokens_and_lose_none() {
         let status = within(child.wait()).await.expect("it ends");
         assert!(status.success(), "{status}");
     }
-    assert_eq!(scene.guard.books().reused, 0, "no token was used twice");
-    let renewals = scene.guard.grants("refresh_token").len();
+    assert_eq!(setup.guard.books().reused, 0, "no token was used twice");
+    let renewals = setup.guard.grants("refresh_token").len();
     assert!(renewals >= 100, "{renewals}");
-    let scene = scene.keeping_in(&folder);
-    scene.connected().await;
-    assert_eq!(scene.user.visits(), 1, "nobody had to sign in again");
+    let setup = setup.keeping_in(&folder);
+    setup.connected().await;
+    assert_eq!(setup.user.visits(), 1, "nobody had to sign in again");
 }
 
 #[tokio::test]
 async fn one_who_dies_with_the_lock_holds_up_nobody() {
     let folder = Folder::new("dead");
-    let scene = Scene::set().await.keeping_in(&folder);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    let setup = Setup::new().await.keeping_in(&folder);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in");
     // It waits for an answer that never comes, with the lock in its hands.
     let (_feed, hold) = tokio::sync::mpsc::unbounded_channel();
-    scene.guard.books().hold = Some(hold);
-    let mut holder = refresher(&scene, &folder, "1").spawn().expect("it starts");
+    setup.guard.books().hold = Some(hold);
+    let mut holder = refresher(&setup, &folder, "1").spawn().expect("it starts");
     let mut lines = BufReader::new(holder.stdout.take().expect("a pipe")).lines();
     assert_eq!(
         within(lines.next_line()).await.expect("a line").as_deref(),
         Some("ready")
     );
-    scene.guard.rig.until("POST", 3).await;
+    setup.guard.rig.until("POST", 3).await;
     let waiting = tokio::spawn({
-        let (oauth, url) = (scene.oauth.clone(), scene.shop.url());
+        let (oauth, url) = (setup.oauth.clone(), setup.shop.url());
         async move { oauth.refresh(&url).await }
     });
     holder.kill().await.expect("it is ours");
     // What the dead one had in its hands is lost, and the server knows.
     let error = within(waiting).await.expect("no panic").unwrap_err();
     assert!(error.to_string().contains("invalid_grant"), "{error}");
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in again");
-    assert_eq!(scene.user.visits(), 2);
+    assert_eq!(setup.user.visits(), 2);
 }

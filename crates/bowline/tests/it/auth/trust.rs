@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use bowline::{auth::AuthErrorKind, transport::Http};
 use serde_json::{Value, json};
 
-use super::{Scene, call};
+use super::{Setup, call};
 use crate::{
     http_client::rig::{builder, within},
     sync::lock,
@@ -13,7 +13,7 @@ use crate::{
 
 type Pairs = Vec<(String, String)>;
 
-impl Scene {
+impl Setup {
     /// The sign-in fails in this way.
     async fn fails(&self, kind: AuthErrorKind) -> String {
         let error = within(self.oauth.sign_in(&self.shop.url()))
@@ -40,16 +40,16 @@ impl Scene {
     }
 }
 
-async fn with_metadata(change: fn(&mut Value)) -> Scene {
-    let scene = Scene::set().await;
-    scene.guard.books().metadata = change;
-    scene
+async fn with_metadata(change: fn(&mut Value)) -> Setup {
+    let setup = Setup::new().await;
+    setup.guard.books().metadata = change;
+    setup
 }
 
-async fn with_redirect(change: fn(&mut Pairs)) -> Scene {
-    let scene = Scene::set().await;
-    scene.guard.books().redirect = change;
-    scene
+async fn with_redirect(change: fn(&mut Pairs)) -> Setup {
+    let setup = Setup::new().await;
+    setup.guard.books().redirect = change;
+    setup
 }
 
 fn set(pairs: &mut Pairs, name: &str, value: &str) {
@@ -69,9 +69,9 @@ async fn metadata_that_speaks_for_another_issuer_is_not_used() {
         },
     ];
     for change in changes {
-        let scene = with_metadata(change).await;
-        scene.fails(AuthErrorKind::Metadata).await;
-        scene.untouched();
+        let setup = with_metadata(change).await;
+        setup.fails(AuthErrorKind::Metadata).await;
+        setup.untouched();
     }
 }
 
@@ -83,9 +83,9 @@ async fn a_guard_that_does_not_protect_codes_is_not_used() {
         |said| said["code_challenge_methods_supported"] = json!([]),
     ];
     for change in changes {
-        let scene = with_metadata(change).await;
-        scene.fails(AuthErrorKind::Metadata).await;
-        scene.untouched();
+        let setup = with_metadata(change).await;
+        setup.fails(AuthErrorKind::Metadata).await;
+        setup.untouched();
     }
 }
 
@@ -99,10 +99,10 @@ async fn metadata_of_another_resource_is_not_believed() {
         |said| said["authorization_servers"] = json!([]),
     ];
     for change in changes {
-        let scene = Scene::set().await;
-        scene.shop.counter().metadata = change;
-        scene.fails(AuthErrorKind::Metadata).await;
-        scene.untouched();
+        let setup = Setup::new().await;
+        setup.shop.counter().metadata = change;
+        setup.fails(AuthErrorKind::Metadata).await;
+        setup.untouched();
     }
 }
 
@@ -122,21 +122,21 @@ async fn what_comes_back_must_be_from_whom_we_asked() {
         },
     ];
     for change in changes {
-        let scene = with_redirect(change).await;
-        scene.fails(AuthErrorKind::User).await;
-        scene.unused();
+        let setup = with_redirect(change).await;
+        setup.fails(AuthErrorKind::User).await;
+        setup.unused();
     }
 }
 
 #[tokio::test]
 async fn the_words_of_strangers_are_not_shown() {
-    let scene = with_redirect(|back| {
+    let setup = with_redirect(|back| {
         set(back, "iss", "https://evil.example");
         set(back, "error", "call_this_number");
         set(back, "error_description", "555-1234");
     })
     .await;
-    let words = scene.fails(AuthErrorKind::User).await;
+    let words = setup.fails(AuthErrorKind::User).await;
     assert!(
         !words.contains("555") && !words.contains("call_this"),
         "{words}"
@@ -145,36 +145,36 @@ async fn the_words_of_strangers_are_not_shown() {
 
 #[tokio::test]
 async fn an_answer_to_somebody_elses_question_is_not_used() {
-    let scene = with_redirect(|back| set(back, "state", "guess")).await;
-    scene.fails(AuthErrorKind::User).await;
-    scene.unused();
+    let setup = with_redirect(|back| set(back, "state", "guess")).await;
+    setup.fails(AuthErrorKind::User).await;
+    setup.unused();
 }
 
 #[tokio::test]
 async fn a_guard_without_iss_is_used_if_it_does_not_promise_it() {
-    let scene = Scene::set().await;
-    scene.guard.books().metadata = |said| {
+    let setup = Setup::new().await;
+    setup.guard.books().metadata = |said| {
         said["authorization_response_iss_parameter_supported"] = Value::Null;
     };
-    scene.guard.books().redirect = |back| back.retain(|(name, _)| name != "iss");
-    scene.connected().await;
+    setup.guard.books().redirect = |back| back.retain(|(name, _)| name != "iss");
+    setup.connected().await;
 }
 
 #[tokio::test]
 async fn nothing_that_is_secret_is_told_to_anybody() {
-    let scene = Scene::set().await;
-    let told = Arc::new(Mutex::new(format!("{:?}", scene.oauth)));
+    let setup = Setup::new().await;
+    let told = Arc::new(Mutex::new(format!("{:?}", setup.oauth)));
     let ear = Arc::clone(&told);
-    let http = Http::new(&scene.shop.url()).expect("a good URL");
-    let http = http.authorizer(scene.oauth.clone());
+    let http = Http::new(&setup.shop.url()).expect("a good URL");
+    let http = http.authorizer(setup.oauth.clone());
     lock(&told).push_str(&format!("{http:?}"));
     let builder = builder().observer(move |event| lock(&ear).push_str(&format!("{event:?}")));
     let client = within(builder.connect(http)).await.expect("it connects");
     call(&client).await.expect("they are let in");
-    scene.guard.expire_all();
+    setup.guard.expire_all();
     call(&client).await.expect("renewed");
-    scene.guard.revoke_all();
-    scene.guard.books().redirect = |back| set(back, "state", "guess");
+    setup.guard.revoke_all();
+    setup.guard.books().redirect = |back| set(back, "state", "guess");
     let error = call(&client).await.expect_err("they are out");
     lock(&told).push_str(&format!("{error} {error:?}"));
     client.stop().await;
@@ -185,9 +185,9 @@ async fn nothing_that_is_secret_is_told_to_anybody() {
 
 #[tokio::test]
 async fn a_guard_that_repeats_our_secrets_is_not_quoted() {
-    let scene = Scene::set().await;
+    let setup = Setup::new().await;
     // The verifier will not fit, as the code is another's.
-    scene.guard.books().redirect = |back| set(back, "code", "hush-of-another");
-    let words = scene.fails(AuthErrorKind::Refused).await;
+    setup.guard.books().redirect = |back| set(back, "code", "hush-of-another");
+    let words = setup.fails(AuthErrorKind::Refused).await;
     assert!(words.contains("invalid_grant"), "{words}");
 }

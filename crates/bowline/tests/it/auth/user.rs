@@ -15,7 +15,7 @@ use bowline::{
     transport::{BoxFuture, Http, reqwest::header::LOCATION},
 };
 
-use super::{Scene, authority::query, call};
+use super::{Setup, authority::query, call};
 use crate::{http_client::rig::within, sync::lock};
 
 /// A user who goes where they are sent, and says where that ended.
@@ -103,7 +103,7 @@ fn location_of(answer: &str) -> &str {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_user_comes_back_to_a_port_of_this_machine() {
-    let mut scene = Scene::set().await;
+    let mut setup = Setup::new().await;
     let pages = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&pages);
     let user = Loopback::new().open_with(move |url| {
@@ -124,11 +124,11 @@ async fn a_user_comes_back_to_a_port_of_this_machine() {
         });
         Ok(())
     });
-    scene.oauth = OAuth::new("Knots").user_agent(user);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    setup.oauth = OAuth::new("Knots").user_agent(user);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("they sign in");
-    let client = scene.connected().await;
+    let client = setup.connected().await;
     call(&client).await.expect("they are let in");
     let pages = lock(&pages).clone();
     assert!(
@@ -145,12 +145,12 @@ async fn a_user_comes_back_to_a_port_of_this_machine() {
 
 #[tokio::test]
 async fn a_user_who_does_not_come_back_is_not_waited_for_for_ever() {
-    let mut scene = Scene::set().await;
+    let mut setup = Setup::new().await;
     let user = Loopback::new()
         .timeout(Duration::from_millis(1))
         .open_with(|_| Ok(()));
-    scene.oauth = OAuth::new("Knots").user_agent(user);
-    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+    setup.oauth = OAuth::new("Knots").user_agent(user);
+    let error = within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), AuthErrorKind::User);
@@ -158,10 +158,10 @@ async fn a_user_who_does_not_come_back_is_not_waited_for_for_ever() {
 
 #[tokio::test]
 async fn a_browser_that_cannot_be_opened_is_an_error() {
-    let mut scene = Scene::set().await;
+    let mut setup = Setup::new().await;
     let user = Loopback::new().open_with(|_| Err(std::io::Error::other("no screen")));
-    scene.oauth = OAuth::new("Knots").user_agent(user);
-    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+    setup.oauth = OAuth::new("Knots").user_agent(user);
+    let error = within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .unwrap_err();
     assert!(error.to_string().contains("no screen"), "{error}");
@@ -169,18 +169,18 @@ async fn a_browser_that_cannot_be_opened_is_an_error() {
 
 #[tokio::test]
 async fn a_user_may_carry_the_address_over_by_hand() {
-    let mut scene = Scene::set().await;
+    let mut setup = Setup::new().await;
     let user = Paste::new(async |url: String| sent_to(&url).await);
-    scene.oauth = OAuth::new("Knots").user_agent(user);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    setup.oauth = OAuth::new("Knots").user_agent(user);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("they sign in");
 }
 
 #[tokio::test]
 async fn a_code_alone_will_do_where_the_server_does_not_sign_it() {
-    let mut scene = Scene::set().await;
-    scene.guard.books().metadata = |metadata| {
+    let mut setup = Setup::new().await;
+    setup.guard.books().metadata = |metadata| {
         metadata["authorization_response_iss_parameter_supported"] = false.into();
     };
     let user = Paste::new(async |url: String| {
@@ -188,8 +188,8 @@ async fn a_code_alone_will_do_where_the_server_does_not_sign_it() {
         let (_, code) = back.into_iter().find(|(name, _)| name == "code")?;
         Some(code)
     });
-    scene.oauth = OAuth::new("Knots").user_agent(user);
-    within(scene.oauth.sign_in(&scene.shop.url()))
+    setup.oauth = OAuth::new("Knots").user_agent(user);
+    within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("they sign in");
 }

@@ -8,10 +8,10 @@ mod lifecycle;
 mod notifications;
 mod observers;
 mod pages;
-mod parked;
 mod reconnect;
 mod stateless;
 mod subscriptions;
+mod suspended;
 mod trouble;
 
 use bowline::{

@@ -58,14 +58,14 @@ async fn a_call_without_questions_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_put_off_goes_on_without_answers() {
+async fn a_call_that_was_suspended_goes_on_without_answers() {
     let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
-    let putting_off = async {
+    let suspending = async {
         let request = session.expect("tools/call").await;
         session.require_input(&request, json!({}), "sealed").await;
     };
     let call = client.tools().call("book", json!({}));
-    let (turn, ()) = tokio::join!(call.suspend_on_input(), putting_off);
+    let (turn, ()) = tokio::join!(call.suspend_on_input(), suspending);
     let Ok(ToolCallOutcome::InputRequired(parked)) = turn else {
         panic!("{turn:?}");
     };

@@ -27,7 +27,7 @@ async fn live_questions_are_answered_from_the_queues() -> Checked {
         ],
     });
     for sdk in Sdk::HANDSHAKE {
-        let document = sdk.play_well(&server, &scenario).await?;
+        let document = sdk.run_cleanly(&server, &scenario).await?;
         assert_eq!(document["version"], "2025-11-25", "{sdk:?}");
         assert!(text(&document, 0).contains("a queued text"), "{document:#}");
         assert!(
@@ -69,7 +69,7 @@ async fn rounds_of_the_stateless_era_are_driven_by_the_sdk() -> Checked {
         ],
     });
     for sdk in Sdk::STATELESS {
-        let document = sdk.play_well(&server, &scenario).await?;
+        let document = sdk.run_cleanly(&server, &scenario).await?;
         assert_eq!(document["version"], "2026-07-28", "{sdk:?}");
         assert_eq!(text(&document, 1), "BA1: row 3, aisle, agreed", "{sdk:?}");
         assert_eq!(text(&document, 2), "queued says short; roots: file:///a");
@@ -122,7 +122,7 @@ async fn what_a_server_tells_and_what_is_called_off_is_seen() -> Checked {
         ],
     });
     for sdk in Sdk::STATELESS {
-        let document = sdk.play_well(&server, &scenario).await?;
+        let document = sdk.run_cleanly(&server, &scenario).await?;
         let told = methods(&document["notifications"]);
         let expected = [
             "notifications/message",
@@ -169,7 +169,7 @@ async fn over_http_the_same_is_seen() -> Checked {
     for (sdk, era, version) in handshake.into_iter().chain(stateless) {
         let mut scenario = scenario.clone();
         scenario["era"] = era.into();
-        let document = sdk.play_well(&server, &scenario).await?;
+        let document = sdk.run_cleanly(&server, &scenario).await?;
         assert_eq!(document["version"], version, "{sdk:?}");
         assert_eq!(text(&document, 0), "BA1: row 3, window, agreed", "{sdk:?}");
         let progress = received(&document, "notifications/progress");
@@ -209,7 +209,7 @@ async fn the_era_is_found_out_if_none_is_given() -> Checked {
     let new = Server::script("highlevel_server.py")?;
     for sdk in Sdk::STATELESS {
         for (server, version) in [(&old, "2025-11-25"), (&new, "2026-07-28")] {
-            let document = sdk.play_well(server, &json!({"era": "auto"})).await?;
+            let document = sdk.run_cleanly(server, &json!({"era": "auto"})).await?;
             assert_eq!(document["version"], version, "{sdk:?}");
             assert_eq!(sent(&document, "server/discover").len(), 1, "{sdk:?}");
         }
@@ -232,7 +232,7 @@ async fn a_question_without_an_answer_is_a_fault() -> Checked {
             "elicit": [{"action": "accept", "content": {"row": 3}}],
             "do": [{"call": "book", "arguments": {"flight": "BA1"}}],
         });
-        let document = sdk.play(&server, &scenario).await?;
+        let document = sdk.run(&server, &scenario).await?;
         let fault = json!(["no answer is left for elicitation/create"]);
         assert_eq!(document["faults"], fault, "{sdk:?}");
         assert!(!is_well(&document), "{sdk:?}");
@@ -244,7 +244,7 @@ async fn a_question_without_an_answer_is_a_fault() -> Checked {
 async fn an_answer_that_nobody_asked_for_is_left() -> Checked {
     let server = Server::script("highlevel_server.py")?;
     let scenario = json!({"sample": ["unheard"], "elicit": [{"action": "cancel"}]});
-    let document = Sdk::TypeScript2.play(&server, &scenario).await?;
+    let document = Sdk::TypeScript2.run(&server, &scenario).await?;
     assert_eq!(document["left"], json!({"elicit": 1, "sample": 1}));
     assert!(!is_well(&document));
     Ok(())
@@ -255,7 +255,7 @@ async fn the_end_of_a_server_is_told() -> Checked {
     let server = Server::example("faulty_server", &["exit", "3"]);
     for sdk in Sdk::HANDSHAKE {
         let scenario = json!({"era": "handshake", "do": [{"list": "tools"}]});
-        let document = sdk.play(&server, &scenario).await?;
+        let document = sdk.run(&server, &scenario).await?;
         assert_eq!(document["error"]["message"], "Connection closed");
         let ends = json!([{"code": 3, "signal": null}]);
         assert_eq!(document["processes"], ends, "{sdk:?}");

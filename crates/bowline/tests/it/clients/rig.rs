@@ -36,9 +36,9 @@ impl Sdk {
     /// Those that know the stateless era.
     pub(crate) const STATELESS: [Self; 2] = [Self::TypeScript2, Self::Python2];
 
-    /// Plays a scenario against a server, which the driver starts unless it
+    /// Runs a scenario against a server, which the driver starts unless it
     /// serves already. Gives the driver's document.
-    pub(crate) async fn play(self, server: &Server, scenario: &Value) -> Result<Value, Fault> {
+    pub(crate) async fn run(self, server: &Server, scenario: &Value) -> Result<Value, Fault> {
         let (program, driver) = match self {
             Self::TypeScript1 => (node("sdk")?, "ts1.mjs"),
             Self::TypeScript2 => (node("client")?, "ts2.mjs"),
@@ -65,10 +65,14 @@ impl Sdk {
         })
     }
 
-    /// Plays a scenario that must come to its end without a fault, with every
+    /// Runs a scenario that must come to its end without a fault, with every
     /// answer used and nothing to complain of.
-    pub(crate) async fn play_well(self, server: &Server, scenario: &Value) -> Result<Value, Fault> {
-        let document = self.play(server, scenario).await?;
+    pub(crate) async fn run_cleanly(
+        self,
+        server: &Server,
+        scenario: &Value,
+    ) -> Result<Value, Fault> {
+        let document = self.run(server, scenario).await?;
         if is_well(&document) {
             Ok(document)
         } else {
@@ -77,7 +81,7 @@ impl Sdk {
     }
 }
 
-/// Whether a scenario came to its end as [`Sdk::play_well`] wants it.
+/// Whether a scenario came to its end as [`Sdk::run_cleanly`] wants it.
 pub(crate) fn is_well(document: &Value) -> bool {
     document.get("error").is_none()
         && document["faults"] == json!([])

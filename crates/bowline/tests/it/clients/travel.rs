@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 
 use super::rig::{Checked, Fault, Sdk, Server, is_well, received};
 
-type Way = (Sdk, &'static str);
+type Setup = (Sdk, &'static str);
 
 /// Every SDK in every era that it speaks, those with a handshake first.
-const WAYS: [Way; 5] = [
+const SETUPS: [Setup; 5] = [
     (Sdk::TypeScript1, "handshake"),
     (Sdk::TypeScript2, "handshake"),
     (Sdk::Python2, "handshake"),
     (Sdk::TypeScript2, "stateless"),
     (Sdk::Python2, "stateless"),
 ];
-const HANDSHAKE: &[Way] = WAYS.split_at(3).0;
-const STATELESS: &[Way] = WAYS.split_at(3).1;
+const HANDSHAKE: &[Setup] = SETUPS.split_at(3).0;
+const STATELESS: &[Setup] = SETUPS.split_at(3).1;
 
 /// How frames travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,33 +51,33 @@ struct Story {
     progress: Vec<Value>,
 }
 
-/// Plays a scenario in several ways over every wire. It must come to its end
+/// Runs a scenario in several setups over every wire. It must come to its end
 /// without a fault, to the same story.
-async fn play(ways: &[Way], scenario: &Value) -> Result<Story, Fault> {
-    let mut told: Option<(Wire, Way, Story)> = None;
+async fn run(setups: &[Setup], scenario: &Value) -> Result<Story, Fault> {
+    let mut told: Option<(Wire, Setup, Story)> = None;
     for &wire in WIRES {
-        for &way in ways {
-            let story = play_over(wire, way, scenario).await?;
+        for &setup in setups {
+            let story = run_over(wire, setup, scenario).await?;
             match &told {
-                None => told = Some((wire, way, story)),
+                None => told = Some((wire, setup, story)),
                 Some((first, other, known)) => {
-                    let both = format!("{first:?} {other:?} and {wire:?} {way:?}");
+                    let both = format!("{first:?} {other:?} and {wire:?} {setup:?}");
                     assert_eq!(known, &story, "{both}");
                 }
             }
         }
     }
-    Ok(told.ok_or("there is no way to play it")?.2)
+    Ok(told.ok_or("there is no setup to run it with")?.2)
 }
 
-/// Plays a scenario in one way over one wire, with a server of its own.
-async fn play_over(wire: Wire, (sdk, era): Way, scenario: &Value) -> Result<Story, Fault> {
+/// Runs a scenario in one setup over one wire, with a server of its own.
+async fn run_over(wire: Wire, (sdk, era): Setup, scenario: &Value) -> Result<Story, Fault> {
     let mut scenario = scenario.clone();
     scenario["era"] = era.into();
     let document = match wire {
         Wire::Stdio => {
             let server = Server::example("travel", &[]);
-            let document = sdk.play_well(&server, &scenario).await?;
+            let document = sdk.run_cleanly(&server, &scenario).await?;
             let last = document["processes"].as_array().and_then(|all| all.last());
             let well = json!({"code": 0, "signal": null});
             assert_eq!(last, Some(&well), "{sdk:?} {era}");
@@ -85,7 +85,7 @@ async fn play_over(wire: Wire, (sdk, era): Way, scenario: &Value) -> Result<Stor
         }
         Wire::Http => {
             let server = Server::example_over_http("travel").await?;
-            let document = sdk.play_well(&server, &scenario).await?;
+            let document = sdk.run_cleanly(&server, &scenario).await?;
             server.end().await?;
             check_exchanges(&document, era);
             document
@@ -231,7 +231,7 @@ async fn flights_are_listed_and_found() -> Checked {
             search("Atlantis", "2027-05-01"),
         ]),
     );
-    let story = play(&WAYS, &scenario).await?;
+    let story = run(&SETUPS, &scenario).await?;
     let tools = &story.done[0]["tools"];
     let names: Vec<_> = list(tools).map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["search_flights", "book_flight", "cancel_booking"]);
@@ -273,7 +273,7 @@ async fn a_flight_is_booked_and_cancelled() -> Checked {
             cancel_booking(&json!(1001))
         ]),
     );
-    let story = play(&WAYS, &scenario).await?;
+    let story = run(&SETUPS, &scenario).await?;
     let gone = failed("Error: booking 1001 not found");
     assert_eq!(
         story.done,
@@ -347,7 +347,7 @@ async fn whoever_does_not_want_to_books_nothing() -> Checked {
             cancel_booking(&json!(1001)),
         ]),
     );
-    let story = play(&WAYS, &scenario).await?;
+    let story = run(&SETUPS, &scenario).await?;
     let declined = failed("Error: ElicitationDeclined: the user declined");
     let cancelled = failed("Error: ElicitationCancelled: the user cancelled");
     assert_eq!(story.done[..2], [declined.clone(), cancelled.clone()]);
@@ -384,7 +384,7 @@ async fn what_does_not_fit_is_said() -> Checked {
             {"call": "book_train", "arguments": {}},
         ]),
     );
-    let story = play(&WAYS, &scenario).await?;
+    let story = run(&SETUPS, &scenario).await?;
     let unknown = json!({"code": -32602, "message": "Unknown tool: book_train", "data": null});
     let expected = [
         booked(1001),
@@ -427,8 +427,8 @@ async fn tools_are_kept_from_clients_that_cannot_talk() -> Checked {
     ];
     for (capabilities, seen) in abilities {
         let scenario = json!({"capabilities": capabilities, "do": actions});
-        for (ways, code) in [(HANDSHAKE, -32600), (STATELESS, -32021)] {
-            let story = play(ways, &scenario).await?;
+        for (setups, code) in [(HANDSHAKE, -32600), (STATELESS, -32021)] {
+            let story = run(setups, &scenario).await?;
             let names: Vec<_> = list(&story.done[0]["tools"])
                 .map(|tool| &tool["name"])
                 .collect();
@@ -465,14 +465,17 @@ async fn two_calls_at_once_do_not_mix() -> Checked {
         &json!(["Fine.", "Fine."]),
         &json!([{"together": [book(), search("Oslo", "2027-05-01"), book()]}]),
     );
-    for (&wire, way) in WIRES.iter().flat_map(|wire| WAYS.map(|way| (wire, way))) {
-        let story = play_over(wire, way, &scenario).await?;
+    for (&wire, setup) in WIRES
+        .iter()
+        .flat_map(|wire| SETUPS.map(|setup| (wire, setup)))
+    {
+        let story = run_over(wire, setup, &scenario).await?;
         let together = &story.done[0];
         let found = &together[1]["structuredContent"]["flights"];
-        assert_eq!(found[0]["id"], "Gull-2", "{wire:?} {way:?}");
+        assert_eq!(found[0]["id"], "Gull-2", "{wire:?} {setup:?}");
         let mut both = [together[0].clone(), together[2].clone()];
         both.sort_by_key(Value::to_string);
-        assert_eq!(both, [booked(1001), booked(1002)], "{wire:?} {way:?}");
+        assert_eq!(both, [booked(1001), booked(1002)], "{wire:?} {setup:?}");
     }
     Ok(())
 }
@@ -485,9 +488,9 @@ async fn a_model_that_refuses_ends_the_booking() -> Checked {
         &json!([refusal, "Fine."]),
         &json!([book(), book()]),
     );
-    for way in WAYS {
-        let story = play(&[way], &scenario).await?;
-        let expected = match way {
+    for setup in SETUPS {
+        let story = run(&[setup], &scenario).await?;
+        let expected = match setup {
             // This one writes the code in front of the words.
             (Sdk::TypeScript1, _) => {
                 failed("Error: Refused: the client refused: MCP error -1: not today")
@@ -496,7 +499,7 @@ async fn a_model_that_refuses_ends_the_booking() -> Checked {
             // An answer cannot be an error here: the client itself gives up.
             _ => json!({"code": -1, "message": "not today", "data": null}),
         };
-        assert_eq!(story.done, [expected, booked(1001)], "{way:?}");
+        assert_eq!(story.done, [expected, booked(1001)], "{setup:?}");
     }
     Ok(())
 }
@@ -512,7 +515,7 @@ async fn all_find_the_newest_revision_that_they_know() -> Checked {
             Wire::Stdio => Server::example("travel", &[]),
             Wire::Http => Server::example_over_http("travel").await?,
         };
-        let document = sdk.play(&server, &scenario).await?;
+        let document = sdk.run(&server, &scenario).await?;
         assert!(is_well(&document), "{wire:?} {sdk:?}: {document:#}");
         let version = match sdk {
             Sdk::TypeScript1 => "2025-11-25",

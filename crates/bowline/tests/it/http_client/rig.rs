@@ -175,7 +175,7 @@ impl Reply {
     }
 }
 
-type Script = dyn Fn(&Hit) -> Reply + Send + Sync;
+type Responder = dyn Fn(&Hit) -> Reply + Send + Sync;
 
 /// The server.
 #[derive(Clone)]
@@ -184,26 +184,26 @@ pub(crate) struct Rig {
     log: watch::Sender<Vec<Hit>>,
     connections: Arc<Mutex<usize>>,
     hangups: watch::Sender<usize>,
-    script: Arc<Script>,
+    respond: Arc<Responder>,
 }
 
 impl Rig {
-    /// Answers as the script says.
-    pub(crate) async fn start(script: impl Fn(&Hit) -> Reply + Send + Sync + 'static) -> Self {
+    /// Responds with what the function returns.
+    pub(crate) async fn start(respond: impl Fn(&Hit) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("it binds");
-        Self::serve(listener, script)
+        Self::serve(listener, respond)
     }
 
     pub(crate) fn serve(
         listener: TcpListener,
-        script: impl Fn(&Hit) -> Reply + Send + Sync + 'static,
+        respond: impl Fn(&Hit) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let rig = Self {
             port: listener.local_addr().expect("it is bound").port(),
             log: watch::Sender::new(Vec::new()),
             connections: Arc::default(),
             hangups: watch::Sender::new(0),
-            script: Arc::new(script),
+            respond: Arc::new(respond),
         };
         let serving = rig.clone();
         tokio::spawn(async move {
@@ -280,7 +280,7 @@ impl Rig {
     async fn talk(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let mut buffer = Vec::new();
         while let Some(hit) = read_request(&mut stream, &mut buffer).await? {
-            let reply = (self.script)(&hit);
+            let reply = (self.respond)(&hit);
             self.log.send_modify(|log| log.push(hit));
             if !write_reply(&mut stream, reply).await? {
                 return Ok(());
@@ -410,12 +410,12 @@ pub(crate) fn builder() -> ClientBuilder {
         .timeouts(timeouts)
 }
 
-/// A server of the handshake era, with a session, where the script has nothing
-/// else to say.
+/// A server of the handshake era, with a session, where `respond` returns
+/// nothing.
 pub(crate) async fn handshake(
-    script: impl Fn(&Hit) -> Option<Reply> + Send + Sync + 'static,
+    respond: impl Fn(&Hit) -> Option<Reply> + Send + Sync + 'static,
 ) -> Rig {
-    Rig::start(move |hit| script(hit).unwrap_or_else(|| handshake_reply(hit))).await
+    Rig::start(move |hit| respond(hit).unwrap_or_else(|| handshake_reply(hit))).await
 }
 
 pub(crate) fn handshake_reply(hit: &Hit) -> Reply {
@@ -439,11 +439,11 @@ pub(crate) fn handshake_reply(hit: &Hit) -> Reply {
     }
 }
 
-/// A server of the stateless era, where the script has nothing else to say.
+/// A server of the stateless era, where `respond` returns nothing.
 pub(crate) async fn stateless(
-    script: impl Fn(&Hit) -> Option<Reply> + Send + Sync + 'static,
+    respond: impl Fn(&Hit) -> Option<Reply> + Send + Sync + 'static,
 ) -> Rig {
-    Rig::start(move |hit| script(hit).unwrap_or_else(|| stateless_reply(hit))).await
+    Rig::start(move |hit| respond(hit).unwrap_or_else(|| stateless_reply(hit))).await
 }
 
 pub(crate) fn stateless_reply(hit: &Hit) -> Reply {

@@ -5,13 +5,13 @@
 //! written to standard error.
 
 mod everything;
-mod everything_talks;
+mod everything_questions;
 mod everything_tasks;
 mod filesystem;
 mod folder;
 mod git;
 mod highlevel;
-mod highlevel_talks;
+mod highlevel_questions;
 mod lowlevel;
 mod memory;
 mod opening;

@@ -21,10 +21,10 @@ use crate::sync::lock;
 
 /// Every frame of a connection so far, in either direction.
 #[derive(Clone, Default)]
-pub(crate) struct Frames(Arc<Mutex<Vec<(Way, Value)>>>);
+pub(crate) struct Frames(Arc<Mutex<Vec<(Direction, Value)>>>);
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Direction {
     Out,
     In,
 }
@@ -32,31 +32,35 @@ enum Way {
 impl Frames {
     /// What we sent of this method.
     pub(crate) fn sent(&self, method: &str) -> Vec<Value> {
-        self.find(Way::Out, method)
+        self.find(Direction::Out, method)
     }
 
     /// What the server sent of this method.
     pub(crate) fn received(&self, method: &str) -> Vec<Value> {
-        self.find(Way::In, method)
+        self.find(Direction::In, method)
     }
 
-    fn find(&self, way: Way, method: &str) -> Vec<Value> {
+    fn find(&self, direction: Direction, method: &str) -> Vec<Value> {
         let frames = lock(&self.0);
         let found = frames
             .iter()
-            .filter(|(its, frame)| *its == way && frame["method"] == method);
+            .filter(|(its, frame)| *its == direction && frame["method"] == method);
         found.map(|(_, frame)| frame.clone()).collect()
     }
 
-    fn record(&self, way: Way, frame: &[u8]) {
+    fn record(&self, direction: Direction, frame: &[u8]) {
         if env::var_os("BOWLINE_SHOW_FRAMES").is_some() {
-            let arrow = if way == Way::Out { "-->" } else { "<--" };
+            let arrow = if direction == Direction::Out {
+                "-->"
+            } else {
+                "<--"
+            };
             let text = String::from_utf8_lossy(frame);
             let _ = writeln!(std::io::stderr(), "{arrow} {text}");
         }
         let value = serde_json::from_slice(frame).unwrap_or_default();
         let mut frames = lock(&self.0);
-        frames.push((way, value));
+        frames.push((direction, value));
     }
 }
 
@@ -97,7 +101,7 @@ impl Link for TappedLink {
     fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         let frame: Bytes = outgoing.frame.clone();
         self.link.send(outgoing)?;
-        self.frames.record(Way::Out, &frame);
+        self.frames.record(Direction::Out, &frame);
         Ok(())
     }
 
@@ -108,7 +112,7 @@ impl Link for TappedLink {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         let event = self.link.poll_event(cx);
         if let Poll::Ready(LinkEvent::Frame(frame)) = &event {
-            self.frames.record(Way::In, frame);
+            self.frames.record(Direction::In, frame);
         }
         event
     }

@@ -1,12 +1,12 @@
 //! Real processes that misbehave.
 
 #[cfg(target_os = "linux")]
-mod deaf;
-#[cfg(target_os = "linux")]
 mod ends;
 mod faults;
 #[cfg(feature = "tracing")]
 mod logged;
+#[cfg(target_os = "linux")]
+mod never_reads;
 pub(crate) mod relay;
 #[cfg(unix)]
 mod stopping;

@@ -1,6 +1,6 @@
 //! The test client, and what it tells of tools that are right and wrong.
 
-mod both_ways;
+mod every_revision;
 mod rounds;
 
 use std::{
@@ -319,7 +319,7 @@ fn summary() -> Tool {
 }
 
 #[tokio::test]
-async fn models_answer_by_script() {
+async fn models_give_queued_answers() {
     for revision in ASKING {
         let client = TestClient::for_tool(summary())
             .sample("A fine flight.")

@@ -41,7 +41,7 @@ fn service(agency: &Agency) -> Service<Agency> {
     server(agency).build().expect("the server is sound")
 }
 
-fn both_ways() -> TestClients {
+fn in_both_eras() -> TestClients {
     TestClient::in_all_revisions(|| service(&Agency::default()))
 }
 
@@ -61,7 +61,7 @@ fn some_flight() -> Flight {
 
 #[tokio::test]
 async fn all_airlines_are_asked() {
-    let client = both_ways();
+    let client = in_both_eras();
     let outcome = client.call("search_flights", to_lisbon()).await;
     let found: Value = outcome.structured();
     let ids: Vec<_> = (0..3).map(|at| &found["flights"][at]["id"]).collect();
@@ -83,7 +83,7 @@ fn progress(entry: &TranscriptEntry) -> Option<&str> {
 
 #[tokio::test]
 async fn a_flight_is_booked_in_every_revision() {
-    let client = both_ways()
+    let client = in_both_eras()
         .elicit(choice())
         .sample("At noon to Lisbon, at the window.")
         .elicit(confirm());
@@ -100,7 +100,7 @@ async fn a_model_is_asked_for_no_more_than_a_sentence() {
         assert_eq!(question.max_tokens, 100);
         "Fine."
     };
-    let client = both_ways().elicit(choice()).sample_with(short);
+    let client = in_both_eras().elicit(choice()).sample_with(short);
     let client = client.elicit(confirm());
     let outcome = client.call("book_flight", to_lisbon()).await;
     outcome.assert_text(BOOKED);
@@ -199,7 +199,7 @@ async fn whoever_says_no_books_nothing() {
 #[tokio::test]
 async fn whoever_says_no_at_once_is_asked_no_more() {
     for (no, why) in [(decline(), "declined"), (cancel(), "cancelled")] {
-        let client = both_ways().elicit(no);
+        let client = in_both_eras().elicit(no);
         let outcome = client.call("book_flight", to_lisbon()).await;
         outcome.assert_tool_error(why);
         assert_eq!(outcome.transcript().asked(), [CHOICE]);
@@ -209,7 +209,7 @@ async fn whoever_says_no_at_once_is_asked_no_more() {
 #[tokio::test]
 async fn a_wrong_answer_is_asked_for_again_once() {
     let wrong = || accept(json!({"flight": "Heron-1", "seat": "roof"})).unchecked();
-    let client = both_ways().elicit(wrong()).elicit(choice());
+    let client = in_both_eras().elicit(wrong()).elicit(choice());
     let client = client.sample("Fine.").elicit(confirm());
     let outcome = client.call("book_flight", to_lisbon()).await;
     outcome.assert_text(BOOKED);
@@ -221,7 +221,7 @@ async fn a_wrong_answer_is_asked_for_again_once() {
         asked[1]
     );
 
-    let client = both_ways().elicit(wrong()).elicit(wrong());
+    let client = in_both_eras().elicit(wrong()).elicit(wrong());
     let outcome = client.call("book_flight", to_lisbon()).await;
     outcome.assert_tool_error("Error: InvalidAnswer: seat: ");
     client.assert_all_used();
@@ -229,7 +229,7 @@ async fn a_wrong_answer_is_asked_for_again_once() {
 
 #[tokio::test]
 async fn what_is_not_there_is_said() {
-    let client = both_ways();
+    let client = in_both_eras();
     let nowhere = json!({"destination": "Atlantis", "date": "2027-05-01"});
     let outcome = client.call("book_flight", nowhere).await;
     outcome

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use crate::{
     folder_store::FolderStore,
-    program::{World, hash, numbered, play},
+    program::{World, hash, numbered, run_part},
     sync::lock,
 };
 
@@ -113,7 +113,7 @@ fn program() -> Tool<Folder> {
         .input::<Number>()
         .limits(CallLimits::new().max_questions(10_000))
         .handler_with_context(async |it: Number, cx: Conversation<Folder>| {
-            let ended = play(&numbered(it.number), &cx).await;
+            let ended = run_part(&numbered(it.number), &cx).await;
             let Some(lost) = cx.state().take_lost(cx.id()) else {
                 return ended;
             };

@@ -62,7 +62,7 @@ async fn run(port: u16, mut chance: Chance, tally: Tally, pace: Arc<Pace>) {
         let from = Ipv4Addr::new(127, 0, 0, 2 + u8::try_from(chance.below(4)).unwrap_or(0));
         let attacker = Attacker { from, port };
         let (name, trick) = *chance.of(&TRICKS);
-        let done = timeout(Duration::from_secs(20), attacker.play(trick, &mut chance)).await;
+        let done = timeout(Duration::from_secs(20), attacker.run(trick, &mut chance)).await;
         let how = match done {
             Ok(Ok(())) => "done",
             Ok(Err(_)) => "cut off",
@@ -118,7 +118,7 @@ struct Attacker {
 }
 
 impl Attacker {
-    async fn play(&self, trick: Trick, chance: &mut Chance) -> io::Result<()> {
+    async fn run(&self, trick: Trick, chance: &mut Chance) -> io::Result<()> {
         match trick {
             Trick::Openings => self.openings(50, 10).await,
             Trick::LargeOpenings => self.openings(10, 60_000).await,

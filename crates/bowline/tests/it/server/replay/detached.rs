@@ -31,7 +31,7 @@ fn ask_elsewhere(cx: &Conversation<App>, message: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_asks_ends_when_the_conversation_is_put_off() {
+async fn a_task_that_asks_ends_when_the_conversation_is_suspended() {
     let tool = Tool::new("asks")
         .description("Asks twice at once, in two places")
         .no_input()
@@ -121,7 +121,7 @@ async fn a_task_that_asks_ends_when_the_call_is_called_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_is_not_begun_when_the_conversation_has_been_put_off() {
+async fn a_step_is_not_begun_when_the_conversation_has_been_suspended() {
     let gate = Arc::new(Notify::new());
     let open = Arc::clone(&gate);
     let tool = Tool::new("late")
@@ -150,7 +150,7 @@ async fn a_step_is_not_begun_when_the_conversation_has_been_put_off() {
 }
 
 /// Tasks on other threads ask, take steps and wait while the conversation is
-/// run, put off and ended.
+/// run, suspended and ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tasks_on_other_threads_talk_in_every_era() {
     let tool = Tool::new("threads")

@@ -122,7 +122,7 @@ async fn what_only_takes_longer_is_not_taken_for_missing() {
     let user = |_: &str, question: &serde_json::Value| {
         say(question["params"]["message"].as_str().unwrap())
     };
-    let end = peer.play(&Called::new("slow"), user).await;
+    let end = peer.run(&Called::new("slow"), user).await;
     assert_eq!(end.text(), ("b c".to_owned(), false));
     assert_eq!(service.state().noted(), ["quick", "slow"]);
 }
@@ -146,7 +146,7 @@ async fn a_step_that_was_given_up_is_not_begun_again() {
         });
     let service = serve(tool);
     let mut peer = Peer::new(&service);
-    let end = peer.play(&Called::new("hasty"), always("yes")).await;
+    let end = peer.run(&Called::new("hasty"), always("yes")).await;
     assert_eq!(end.text().0, "true");
     assert_eq!(service.state().noted(), ["begun"]);
 }

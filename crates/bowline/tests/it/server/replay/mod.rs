@@ -4,8 +4,8 @@ mod adversary;
 mod app;
 mod cleanup;
 mod course;
-mod departed;
 mod detached;
+mod disconnected;
 mod diverge;
 #[cfg(unix)]
 mod fleet;
@@ -15,6 +15,7 @@ mod late;
 mod limits;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]
 mod long;
+mod notifications;
 mod once;
 mod order;
 mod program;
@@ -29,7 +30,6 @@ mod stores;
 mod suite;
 #[cfg(all(feature = "http-client", feature = "http-server"))]
 mod suite_http;
-mod telling;
 mod tools;
 mod trouble;
 mod unordered;

@@ -114,7 +114,7 @@ async fn everything_is_told_once_and_in_order() {
     assert_eq!(expected.len(), 22, "{expected:?}");
     let service = serve(report());
     let mut peer = curious(&service);
-    let end = peer.play(&Called::new("report"), always("yes")).await;
+    let end = peer.run(&Called::new("report"), always("yes")).await;
     assert_eq!(end.text().0, "done");
     let told: Vec<_> = peer.told.iter().map(words).collect();
     assert_eq!(told, expected);

@@ -30,7 +30,7 @@ async fn a_step_that_ends_at_once_keeps_its_place_among_questions() {
     let service = serve(tool);
     let mut peer = Peer::new(&service);
     let end = peer
-        .play(&Called::new("both"), |_, question| {
+        .run(&Called::new("both"), |_, question| {
             say(question["params"]["message"].as_str().unwrap())
         })
         .await;

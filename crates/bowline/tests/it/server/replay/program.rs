@@ -144,7 +144,7 @@ pub(crate) fn serve(
         .limits(CallLimits::new().max_questions(10_000))
         .handler_with_context(move |_, cx: Conversation<App>| {
             let program = Arc::clone(&program);
-            async move { play(&program, &cx).await }
+            async move { run_part(&program, &cx).await }
         });
     let server = Server::new("programs", "1").state(App::default());
     let server = change(server.tool(tool));
@@ -167,7 +167,7 @@ pub(crate) trait World: Send + Sync + 'static {
 }
 
 /// Runs a program to its end.
-pub(crate) async fn play<S: World>(program: &Part, cx: &Conversation<S>) -> Result<String> {
+pub(crate) async fn run_part<S: World>(program: &Part, cx: &Conversation<S>) -> Result<String> {
     match run(program, String::from("p"), cx).await? {
         Flow::On(text) | Flow::Out(text) => Ok(text),
     }

@@ -108,9 +108,7 @@ async fn replayed(program: &Part, mood: u64) -> Outcome {
         asked.push(message.expect("a message").to_owned());
         answer(question, mood)
     };
-    let end = Peer::new(&service)
-        .play(&Called::new("program"), user)
-        .await;
+    let end = Peer::new(&service).run(&Called::new("program"), user).await;
     outcome(&service, end.text(), asked)
 }
 

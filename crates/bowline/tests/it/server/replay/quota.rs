@@ -62,7 +62,7 @@ async fn many_large_answers_to_one_do_not_shut_out_another() {
     let began = Instant::now();
     for _ in 0..100 {
         // She may be refused; nobody else may.
-        mallory.play(&called, always("mallory")).await;
+        mallory.run(&called, always("mallory")).await;
     }
     assert!(began.elapsed() < Duration::from_secs(1), "mallory waited");
     ada_is_served(&service).await;

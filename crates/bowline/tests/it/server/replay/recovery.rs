@@ -243,7 +243,7 @@ async fn a_conversation_has_one_name_and_each_step_a_key_of_its_own() {
     let node = node(&app, &stores, false);
     let mut peer = Peer::new(&node.service);
     for _ in 0..2 {
-        let end = peer.play(&Called::new("pay"), always("yes")).await;
+        let end = peer.run(&Called::new("pay"), always("yes")).await;
         assert_eq!(end.text().0, "charged");
     }
     let noted = app.noted();
@@ -363,7 +363,7 @@ async fn stores_hold_nothing_that_they_could_read() {
         .max_state_bytes(0);
     let service = server.build().expect("the server is sound");
     let mut peer = Peer::new(&service);
-    let end = peer.play(&Called::new("secret"), always("a secret")).await;
+    let end = peer.run(&Called::new("secret"), always("a secret")).await;
     assert_eq!(end.text().0, "a secret");
     let values = stores.values();
     assert!(

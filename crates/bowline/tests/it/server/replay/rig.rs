@@ -139,7 +139,7 @@ impl Peer {
     }
 
     /// All rounds of a call, with the answers that a user gives.
-    pub(crate) async fn play(
+    pub(crate) async fn run(
         &mut self,
         called: &Called,
         mut user: impl FnMut(&str, &Value) -> Value,

@@ -196,7 +196,7 @@ async fn claims_outlast_states() {
         .build()
         .unwrap();
     let called = Called::new("pay");
-    let end = Peer::new(&service).play(&called, always("yes")).await;
+    let end = Peer::new(&service).run(&called, always("yes")).await;
     assert_eq!(end.text().0, "paid");
     let appended = stores.appended();
     assert_eq!(appended.len(), 3, "a step begins and ends, and so does all");

@@ -1,11 +1,11 @@
 //! How clients are served: at once, to the end, and never beyond it.
 
 mod beyond;
+mod notifications;
 mod observed;
 mod panics;
 mod quick;
 mod raw;
 mod running;
-mod telling;
 
 pub(super) use raw::{Raw, connect};

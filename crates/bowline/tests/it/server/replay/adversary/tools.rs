@@ -193,8 +193,8 @@ fn random(program: &Part) -> Tool<Hold> {
             let program = Arc::clone(&program);
             async move {
                 let scene = scene(&cx, &order).await?;
-                let play = program::play(&program, &cx);
-                SCENE.scope(scene, play).await
+                let run = program::run_part(&program, &cx);
+                SCENE.scope(scene, run).await
             }
         })
 }
