@@ -42,11 +42,16 @@ struct FileJournalStore(PathBuf);
 
 impl FileJournalStore {
     fn entry_path(&self, id: &str, position: u64) -> PathBuf {
-        self.0.join(format!("{id}.{position}"))
+        self.path(id, &position.to_string())
     }
 
     fn lease_path(&self, id: &str) -> PathBuf {
-        self.0.join(format!("{id}.lease"))
+        self.path(id, "lease")
+    }
+
+    /// Returns the path of a file of this journal. Ids may contain slashes.
+    fn path(&self, id: &str, suffix: &str) -> PathBuf {
+        self.0.join(format!("{}.{suffix}", id.replace('/', "_")))
     }
 
     fn read(&self, id: &str, from: u64, lease: Lease<'_>) -> io::Result<OpenedJournal> {
@@ -238,35 +243,15 @@ fn store_error(error: io::Error) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use bowline::testing::contract;
+
     use super::*;
 
     #[tokio::test]
-    async fn a_position_is_written_once_and_a_lease_is_for_one() -> Result<(), StoreError> {
+    async fn it_satisfies_the_contract_of_journal_stores() {
         let name = format!("bowline-journals-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        let (one, other) = (
-            FileJournalStore(folder.clone()),
-            FileJournalStore(folder.clone()),
-        );
-        let (key, minute) = (ConversationKey::new("00ff", ""), Duration::from_secs(60));
-        let (ours, theirs) = (Lease::new("aa", minute), Lease::new("bb", minute));
-        assert!(one.open(key, 0, ours).await?.acquired);
-        assert!(!other.open(key, 0, theirs).await?.acquired);
-        let mut entry = NewEntry::new(0, "first", minute);
-        let appended = one.append(key, entry.clone()).await?;
-        assert_eq!(appended, AppendOutcome::Appended);
-        let appended = other.append(key, entry.clone()).await?;
-        assert_eq!(appended, AppendOutcome::Conflict);
-        (entry.position, entry.response) = (2, Some("answer".into()));
-        let gap = one.append(key, entry.clone()).await?;
-        assert_eq!(gap, AppendOutcome::Conflict);
-        entry.position = 1;
-        one.append(key, entry).await?;
-        let opened = other.open(key, 1, theirs).await?;
-        assert_eq!((opened.next_position, opened.entries.len()), (2, 1));
-        assert_eq!(opened.response, Some("answer".into()));
-        assert!(opened.acquired, "the last entry frees the lease");
-        fs::remove_dir_all(folder).map_err(store_error)?;
-        Ok(())
+        contract::journal_store(async || Arc::new(FileJournalStore(folder.clone()))).await;
+        fs::remove_dir_all(folder).expect("the folder exists");
     }
 }
