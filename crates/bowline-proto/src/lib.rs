@@ -13,10 +13,13 @@ mod error;
 pub mod http;
 pub mod jsonrpc;
 pub mod model;
+mod outcome;
 pub mod revision;
 pub mod server;
 mod telemetry;
 mod time;
 
 pub use error::{ErrorKind, Reason};
+pub use outcome::Outcome;
+pub use telemetry::Violation;
 pub use time::Instant;

@@ -1,4 +1,5 @@
-//! Shared parts of client and server telemetry: stable names and string truncation.
+//! Shared parts of client and server telemetry: violations, stable names and string
+//! truncation.
 
 use std::borrow::Cow;
 
@@ -25,6 +26,34 @@ macro_rules! names {
     };
 }
 pub(crate) use names;
+
+/// A violation of the protocol by the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A frame is not valid JSON-RPC.
+    MalformedMessage,
+    /// A frame exceeded the size limit.
+    OversizedFrame,
+    /// A batch arrived in a revision without batches.
+    Batch,
+    /// A server sent a request in a revision without server requests.
+    ServerRequest,
+    /// A client sent a response in an era without calls to clients.
+    ClientResponse,
+    /// A server sent `initialize`, or a client sent it a second time.
+    SecondInitialize,
+    /// A client sent a request that needs a session before it opened one.
+    NoSession,
+    /// A request reused the id of an open request.
+    DuplicateId,
+    /// More requests were open than allowed.
+    TooManyRequests,
+    /// A response of the wrong kind arrived.
+    InvalidResponse,
+    /// A notification has invalid parameters, or arrived at the wrong time.
+    InvalidNotification,
+}
 
 /// A string in an observation that a peer may have supplied.
 pub(crate) trait TruncateString {

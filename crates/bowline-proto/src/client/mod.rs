@@ -58,8 +58,10 @@ pub use output::{Event, HttpVariant, Output};
 pub use request::{CallOptions, CallPolicy, InputHandling, ProgressMode, Request};
 pub use server_info::ServerInfo;
 pub use state::ConnectionState;
-pub use telemetry::{Telemetry, TransitionReason, Violation};
+pub use telemetry::{Telemetry, TransitionReason};
 pub use tool_modes::{SessionMetaPolicy, SessionRequirement};
+
+pub use crate::Violation;
 
 /// Identifies a dialled link. Each dial gets a new id, so input from an old link is
 /// never attributed to the new one.

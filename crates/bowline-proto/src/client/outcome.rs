@@ -1,27 +1,15 @@
-//! Call outcomes: every call ends with exactly one, exactly once.
+//! Why a call to the server ended without a response.
 
 use std::{fmt, time::Duration};
-
-use bytes::Bytes;
 
 use super::{ConnectionError, ConnectionErrorKind, ConnectionState};
 use crate::{
     error::{ErrorKind, Reason},
     http::classify_status,
-    jsonrpc::ErrorObject,
 };
 
-/// The outcome of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The server's result, verbatim: a slice of the received frame, to be decoded by
-    /// the caller.
-    Result(Bytes),
-    /// The server answered with an error.
-    Error(ErrorObject),
-    /// There is no response.
-    Failed(Failure),
-}
+/// The outcome of a call to the server.
+pub type Outcome = crate::Outcome<Failure>;
 
 /// Why a call ended without a response.
 #[derive(Clone, Debug, PartialEq, Eq)]

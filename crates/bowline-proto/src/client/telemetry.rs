@@ -9,7 +9,7 @@ use super::{ConnectionError, ConnectionState};
 use crate::{
     error::Reason,
     http::header::HeaderSchemaErrorKind,
-    telemetry::{TruncateString as _, names},
+    telemetry::{TruncateString as _, Violation, names},
 };
 
 /// An observation. [`Telemetry::name`] returns its stable name.
@@ -192,30 +192,6 @@ impl TransitionReason {
             (ConnectionState::Closing | ConnectionState::Backoff, None) => Self::Stopped,
         }
     }
-}
-
-/// The ways in which a peer can violate the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Violation {
-    /// A frame is not valid JSON-RPC.
-    MalformedMessage,
-    /// A frame exceeded the size limit.
-    OversizedFrame,
-    /// A batch arrived in a revision without batches.
-    Batch,
-    /// The server sent a request in a revision without server requests.
-    ServerRequest,
-    /// The server sent `initialize`.
-    SecondInitialize,
-    /// A request reused the id of an open request.
-    DuplicateId,
-    /// More requests were open than allowed.
-    TooManyRequests,
-    /// A response of the wrong kind arrived.
-    InvalidResponse,
-    /// The parameters of a notification are not valid.
-    InvalidNotification,
 }
 
 names! {

@@ -60,7 +60,9 @@ pub use parsed_call::ParsedCall;
 pub use request_notifier::RequestNotifier;
 pub use required_capability::required_capability;
 pub use respond::Reply;
-pub use telemetry::{Telemetry, Violation};
+pub use telemetry::Telemetry;
+
+pub use crate::Violation;
 
 /// The key of a client's request, under which the host answers it. A key is
 /// never reused on a connection, whatever ids the client chooses.

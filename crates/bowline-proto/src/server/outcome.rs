@@ -1,26 +1,13 @@
-//! The outcome of a call to the client: exactly one per call.
+//! Why a call to the client ended without a response.
 
 use std::{fmt, time::Duration};
 
-use bytes::Bytes;
+use crate::error::{ErrorKind, Reason};
 
-use crate::{
-    error::{ErrorKind, Reason},
-    jsonrpc::ErrorObject,
-};
+/// The outcome of a call to the client.
+pub type Outcome = crate::Outcome<Failure>;
 
-/// The outcome of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The client's result, verbatim: a slice of the frame that carried it.
-    Result(Bytes),
-    /// The client responded with an error.
-    Error(ErrorObject),
-    /// The call failed without a response.
-    Failed(Failure),
-}
-
-/// Why a call failed without a response.
+/// Why a call ended without a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {

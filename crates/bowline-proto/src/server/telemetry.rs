@@ -8,7 +8,7 @@ use std::{borrow::Cow, time::Duration};
 use crate::{
     error::Reason,
     revision::Revision,
-    telemetry::{TruncateString as _, names},
+    telemetry::{TruncateString as _, Violation, names},
 };
 
 /// One observation. [`Telemetry::name`] returns its stable name.
@@ -135,32 +135,6 @@ pub enum Telemetry {
         /// How many were dropped.
         count: usize,
     },
-}
-
-/// A violation of the protocol by a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Violation {
-    /// A frame that is not JSON-RPC.
-    MalformedMessage,
-    /// A frame over the size limit.
-    OversizedFrame,
-    /// A batch in a revision without batches.
-    Batch,
-    /// A second `initialize`.
-    SecondInitialize,
-    /// A session request without a session.
-    NoSession,
-    /// A request with the id of an open request.
-    DuplicateId,
-    /// More concurrent requests than allowed.
-    TooManyRequests,
-    /// A response in an era without calls to clients.
-    ClientResponse,
-    /// An invalid response.
-    InvalidResponse,
-    /// A notification with invalid parameters, or at the wrong time.
-    InvalidNotification,
 }
 
 names! {
