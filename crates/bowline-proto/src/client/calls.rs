@@ -6,14 +6,14 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{
-    CallId, CallMap, CallOptions, Timeouts, binding::Binding, request::ToolName,
-    tool_list::Relisting,
+    CallId, CallMap, CallOptions, Timeouts, binding::Binding, desired_state::DesiredChange,
+    request::ToolName, tool_list::Relisting,
 };
 use crate::{
     Instant,
     jsonrpc::OutgoingMessage,
     model::{
-        LogLevel, Meta,
+        Meta,
         method::{self, MethodInfo},
     },
 };
@@ -98,13 +98,10 @@ pub(super) enum Purpose {
     ListTools {
         has_cursor: bool,
     },
-    Subscribe(Box<str>),
-    Unsubscribe(Box<str>),
-    SetLevel(LogLevel),
-    /// Internal: restore a subscription after a reconnection.
-    RestoreSubscription(Box<str>),
-    /// Internal: restore the log level after a reconnection.
-    RestoreLevel,
+    /// Change the desired state once the server has accepted it.
+    Change(DesiredChange),
+    /// Internal: restore a part of the desired state in a new session.
+    Restore(DesiredChange),
     /// Internal: request the tool list for a call.
     Relist(Box<Relisting>),
 }
@@ -121,10 +118,7 @@ impl Purpose {
 
     /// Returns whether the machine itself made the call, so no caller waits for it.
     pub(super) fn is_internal(&self) -> bool {
-        matches!(
-            self,
-            Self::RestoreSubscription(_) | Self::RestoreLevel | Self::Relist(_)
-        )
+        matches!(self, Self::Restore(_) | Self::Relist(_))
     }
 }
 

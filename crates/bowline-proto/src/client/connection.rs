@@ -4,6 +4,7 @@ use super::{
     CallId, CallOptions, Config, ConnectionState, Event, Input, LinkId, ListSubscriptions, Output,
     PeerRequestId, Request, ServerInfo, SessionNumber, SessionRequirement, Telemetry,
     core::Core,
+    desired_state::DesiredChange,
     outcome::Failure,
     request::CallKind,
     state::{State, StateInput},
@@ -109,18 +110,30 @@ impl Connection {
     /// Subscribes to changes of a resource, now and after every reconnection. Ends like
     /// a call.
     pub fn subscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
-        self.start_call(now, CallKind::Subscribe(uri.into()), options)
+        self.start_call(
+            now,
+            CallKind::Change(DesiredChange::Subscribe(uri.into())),
+            options,
+        )
     }
 
     /// Unsubscribes from a resource. Ends like a call.
     pub fn unsubscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
-        self.start_call(now, CallKind::Unsubscribe(uri.into()), options)
+        self.start_call(
+            now,
+            CallKind::Change(DesiredChange::Unsubscribe(uri.into())),
+            options,
+        )
     }
 
     /// Requests log messages at `level` and above, now and after every reconnection.
     /// Ends like a call.
     pub fn set_log_level(&mut self, now: Instant, level: LogLevel, options: CallOptions) -> CallId {
-        self.start_call(now, CallKind::SetLevel(level), options)
+        self.start_call(
+            now,
+            CallKind::Change(DesiredChange::SetLevel(level)),
+            options,
+        )
     }
 
     /// Sets the lists whose changes the host wants to be notified about.

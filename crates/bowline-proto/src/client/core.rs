@@ -11,7 +11,7 @@ use super::{
     binding::{Binding, ConnectionNumber},
     calls::{Call, Calls, Phase, Purpose},
     cancelled_calls::{CancelledCalls, UnmatchedResponse},
-    desired_state::DesiredState,
+    desired_state::{DesiredChange, DesiredState},
     request::CallKind,
     rng::Rng,
     timer::{Timer, Timers},
@@ -286,9 +286,7 @@ impl Core {
                 let purpose = Purpose::for_message(&request.message);
                 (purpose, Some(request.message), request.meta, request.tool)
             }
-            CallKind::Subscribe(uri) => (Purpose::Subscribe(uri), None, None, None),
-            CallKind::Unsubscribe(uri) => (Purpose::Unsubscribe(uri), None, None, None),
-            CallKind::SetLevel(level) => (Purpose::SetLevel(level), None, None, None),
+            CallKind::Change(change) => (Purpose::Change(change), None, None, None),
         };
         Call {
             method,
@@ -335,7 +333,9 @@ impl Core {
             return Some(purpose);
         };
         match &purpose {
-            Purpose::RestoreSubscription(uri) => self.drop_subscription(uri.clone(), error),
+            Purpose::Restore(DesiredChange::Subscribe(uri)) => {
+                self.drop_subscription(uri.clone(), error);
+            }
             Purpose::Relist(relisting) => {
                 let relist_outcome = Outcome::Error(relisting.error.clone());
                 self.finish(now, relisting.call, relist_outcome);
@@ -460,9 +460,9 @@ impl Core {
             },
             // The request for these depends on the era, and the next session may be in
             // the other era.
-            Purpose::Subscribe(_) | Purpose::Unsubscribe(_) | Purpose::SetLevel(_) => None,
+            Purpose::Change(_) => None,
             // The next session restores these itself.
-            Purpose::RestoreSubscription(_) | Purpose::RestoreLevel | Purpose::Relist(_) => {
+            Purpose::Restore(_) | Purpose::Relist(_) => {
                 return false;
             }
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::LogLevel;
+use crate::model::{LogLevel, method};
 
 /// Settings and subscriptions that outlive a session.
 #[derive(Debug, Default)]
@@ -20,6 +20,39 @@ impl DesiredState {
         Self {
             log_level,
             ..Self::default()
+        }
+    }
+
+    /// Records a change that the server has accepted.
+    pub(super) fn apply(&mut self, change: DesiredChange) {
+        match change {
+            DesiredChange::Subscribe(uri) => {
+                self.uris.insert(uri);
+            }
+            DesiredChange::Unsubscribe(uri) => {
+                self.uris.remove(&uri);
+            }
+            DesiredChange::SetLevel(level) => self.log_level = Some(level),
+        }
+    }
+}
+
+/// A change of the desired state. How it is put on the wire depends on the era, which
+/// is unknown until the session is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DesiredChange {
+    Subscribe(Box<str>),
+    Unsubscribe(Box<str>),
+    SetLevel(LogLevel),
+}
+
+impl DesiredChange {
+    /// Returns the method that represents this change in errors and telemetry.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Self::Subscribe(_) => method::RESOURCES_SUBSCRIBE,
+            Self::Unsubscribe(_) => method::RESOURCES_UNSUBSCRIBE,
+            Self::SetLevel(_) => method::LOGGING_SET_LEVEL,
         }
     }
 }

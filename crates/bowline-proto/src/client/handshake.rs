@@ -1,9 +1,9 @@
 //! Handshake-era sessions: the server sends requests, and subscriptions are requests.
 
-use super::{calls::Purpose, peer_requests::PeerRequests, request::CallKind};
+use super::{desired_state::DesiredChange, peer_requests::PeerRequests};
 use crate::{
     jsonrpc::OutgoingMessage,
-    model::{SetLevelParams, SubscribeParams, UnsubscribeParams, method},
+    model::{SetLevelParams, SubscribeParams, UnsubscribeParams},
 };
 
 /// Data that only a handshake-era session has.
@@ -14,41 +14,20 @@ pub(super) struct HandshakeSession {
 }
 
 impl HandshakeSession {
-    /// Returns the request for an operation.
-    pub(super) fn message_for_kind(kind: &CallKind) -> Option<OutgoingMessage> {
-        match kind {
-            CallKind::Request(_) => None,
-            CallKind::Subscribe(uri) => Self::message_for_purpose(&Purpose::Subscribe(uri.clone())),
-            CallKind::Unsubscribe(uri) => {
-                Self::message_for_purpose(&Purpose::Unsubscribe(uri.clone()))
+    /// Returns the request for a change of the desired state.
+    pub(super) fn message(change: &DesiredChange) -> Option<OutgoingMessage> {
+        let method = change.method();
+        let message = match change {
+            DesiredChange::Subscribe(uri) => {
+                OutgoingMessage::new(method, &SubscribeParams::new(&**uri))
             }
-            CallKind::SetLevel(level) => {
-                Self::message_for_purpose(&Purpose::SetLevel(level.clone()))
+            DesiredChange::Unsubscribe(uri) => {
+                OutgoingMessage::new(method, &UnsubscribeParams::new(&**uri))
             }
-        }
-    }
-
-    /// Returns the request for an internal purpose.
-    pub(super) fn message_for_purpose(purpose: &Purpose) -> Option<OutgoingMessage> {
-        match purpose {
-            Purpose::Subscribe(uri) | Purpose::RestoreSubscription(uri) => {
-                OutgoingMessage::new(method::RESOURCES_SUBSCRIBE, &SubscribeParams::new(&**uri))
-                    .ok()
+            DesiredChange::SetLevel(level) => {
+                OutgoingMessage::new(method, &SetLevelParams::new(level.clone()))
             }
-            Purpose::Unsubscribe(uri) => OutgoingMessage::new(
-                method::RESOURCES_UNSUBSCRIBE,
-                &UnsubscribeParams::new(&**uri),
-            )
-            .ok(),
-            Purpose::SetLevel(level) => OutgoingMessage::new(
-                method::LOGGING_SET_LEVEL,
-                &SetLevelParams::new(level.clone()),
-            )
-            .ok(),
-            Purpose::User
-            | Purpose::ListTools { .. }
-            | Purpose::RestoreLevel
-            | Purpose::Relist(_) => None,
-        }
+        };
+        message.ok()
     }
 }

@@ -9,6 +9,7 @@ use super::{
     calls::Purpose,
     capability_check::check_request,
     core::Core,
+    desired_state::DesiredChange,
     peer_requests::OpenRequestError,
     ready::{Ready, Session},
     state::{RedialPolicy, State},
@@ -231,18 +232,12 @@ impl Ready {
         };
         match purpose {
             Purpose::ListTools { has_cursor } => self.modes.record_page(result, has_cursor),
-            Purpose::Subscribe(uri) => {
-                core.desired.uris.insert(uri);
-            }
-            Purpose::RestoreSubscription(uri) => {
+            Purpose::Change(change) => core.desired.apply(change),
+            Purpose::Restore(DesiredChange::Subscribe(uri)) => {
                 core.push_event(Event::Resubscribed { uris: vec![uri] });
             }
-            Purpose::Unsubscribe(uri) => {
-                core.desired.uris.remove(&uri);
-            }
-            Purpose::SetLevel(level) => core.desired.log_level = Some(level),
             Purpose::Relist(relisting) => self.relisted(core, now, *relisting, result),
-            Purpose::User | Purpose::RestoreLevel => {}
+            Purpose::User | Purpose::Restore(_) => {}
         }
     }
 

@@ -5,11 +5,11 @@ use std::{borrow::Cow, time::Duration};
 use memchr::memmem;
 use serde::Serialize;
 
-use super::SessionNumber;
+use super::{SessionNumber, desired_state::DesiredChange};
 use crate::{
     Instant,
     jsonrpc::{EncodeError, OutgoingMessage},
-    model::{self, Extra, LogLevel, Meta, ToolMode, method},
+    model::{self, Extra, Meta, ToolMode, method},
 };
 
 /// A serialised request whose id is not assigned yet.
@@ -169,14 +169,11 @@ impl From<OutgoingMessage> for Request {
     }
 }
 
-/// The operation a call performs. How subscriptions and the log level are put on the
-/// wire depends on the era, which is unknown until the session is open.
+/// The operation that the host asks for.
 #[derive(Debug)]
 pub(super) enum CallKind {
     Request(Request),
-    Subscribe(Box<str>),
-    Unsubscribe(Box<str>),
-    SetLevel(LogLevel),
+    Change(DesiredChange),
 }
 
 impl CallKind {
@@ -184,9 +181,7 @@ impl CallKind {
     pub(super) fn method(&self) -> Cow<'static, str> {
         match self {
             Self::Request(request) => request.message.method_name(),
-            Self::Subscribe(_) => method::RESOURCES_SUBSCRIBE.into(),
-            Self::Unsubscribe(_) => method::RESOURCES_UNSUBSCRIBE.into(),
-            Self::SetLevel(_) => method::LOGGING_SET_LEVEL.into(),
+            Self::Change(change) => change.method().into(),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::{
     CallId, CallOptions,
     calls::{Phase, Purpose},
     core::Core,
+    desired_state::DesiredChange,
     handshake::HandshakeSession,
     ready::{Ready, Session},
     request::CallKind,
@@ -26,19 +27,18 @@ impl Ready {
             self.refresh_subscriptions(core, now);
             return;
         }
-        let mut calls = Vec::new();
-        if let Some(level) = core.desired.log_level.clone() {
-            calls.push((CallKind::SetLevel(level), Purpose::RestoreLevel));
-        }
-        for uri in &core.desired.uris {
-            let purpose = Purpose::RestoreSubscription(uri.clone());
-            calls.push((CallKind::Subscribe(uri.clone()), purpose));
-        }
-        for (kind, purpose) in calls {
+        let level = core.desired.log_level.clone().map(DesiredChange::SetLevel);
+        let uris = core.desired.uris.iter().cloned();
+        let changes: Vec<_> = level
+            .into_iter()
+            .chain(uris.map(DesiredChange::Subscribe))
+            .collect();
+        for change in changes {
             let id = CallId(core.ids.next_id());
-            let message = HandshakeSession::message_for_kind(&kind);
+            let message = HandshakeSession::message(&change);
+            let kind = CallKind::Change(change.clone());
             let mut call = core.new_call(now, kind, CallOptions::default());
-            call.purpose = purpose;
+            call.purpose = Purpose::Restore(change);
             call.phase = Phase::Queued(message);
             core.register_call(id, call);
             self.send_queued(core, now, id);
@@ -52,11 +52,13 @@ impl Ready {
         now: Instant,
         id: CallId,
     ) -> Option<OutgoingMessage> {
-        let purpose = core.calls.get(id)?.purpose.clone();
+        let Purpose::Change(change) = core.calls.get(id)?.purpose.clone() else {
+            return None;
+        };
         match &mut self.session {
-            Session::Handshake(_) => HandshakeSession::message_for_purpose(&purpose),
+            Session::Handshake(_) => HandshakeSession::message(&change),
             Session::Stateless(_) => {
-                self.apply_without_request(core, now, id, purpose);
+                self.apply_without_request(core, now, id, change);
                 None
             }
         }

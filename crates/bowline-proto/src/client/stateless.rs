@@ -5,8 +5,9 @@ use bytes::Bytes;
 
 use super::{
     CallId, Failure, Outcome,
-    calls::{Phase, Purpose},
+    calls::Phase,
     core::Core,
+    desired_state::DesiredChange,
     ready::{Ready, Session},
     request_meta::push_member,
     subscription_streams::SubscriptionStreams,
@@ -46,13 +47,13 @@ impl Ready {
         core: &mut Core,
         now: Instant,
         id: CallId,
-        purpose: Purpose,
+        change: DesiredChange,
     ) {
         let Session::Stateless(session) = &mut self.session else {
             return;
         };
-        match purpose {
-            Purpose::Subscribe(uri) => {
+        match change {
+            DesiredChange::Subscribe(uri) => {
                 let checks_capabilities = core
                     .calls
                     .get(id)
@@ -81,21 +82,16 @@ impl Ready {
                 session.subscriptions.add_waiting(id, uri);
                 self.refresh_subscriptions(core, now);
             }
-            Purpose::Unsubscribe(uri) => {
+            DesiredChange::Unsubscribe(uri) => {
                 core.desired.uris.remove(&uri);
                 core.finish(now, id, empty_result());
                 self.refresh_subscriptions(core, now);
             }
-            Purpose::SetLevel(level) => {
+            DesiredChange::SetLevel(level) => {
                 core.desired.log_level = Some(level);
                 session.common_meta = common_meta(core, self.rules);
                 core.finish(now, id, empty_result());
             }
-            Purpose::User
-            | Purpose::ListTools { .. }
-            | Purpose::RestoreSubscription(_)
-            | Purpose::RestoreLevel
-            | Purpose::Relist(_) => {}
         }
     }
 }
