@@ -27,7 +27,7 @@ pub(crate) use self::{
 use self::{problem::ArgumentProblem, word::WordReader};
 use crate::{
     failure::Failure,
-    output::{Output, closest_match, escape_name},
+    output::{Output, closest_name, escape_name},
     signature::{Document, Schema},
 };
 
@@ -138,7 +138,7 @@ pub(crate) fn build_unchecked(words: Vec<ArgumentWord>) -> Result<Arguments, Fai
 fn usage_failure(problems: &[ArgumentProblem], target: &ArgumentTarget<'_>) -> Failure {
     let suggestions = |problem: &'_ ArgumentProblem| {
         let suggestions =
-            problem.suggestion(|name, known| closest_match(name, known.iter().copied()));
+            problem.suggestion(|name, known| closest_name(name, known.iter().copied()));
         suggestions.map(str::to_owned)
     };
     let suggestions: Vec<_> = problems.iter().filter_map(suggestions).collect();

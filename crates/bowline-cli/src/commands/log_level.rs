@@ -11,7 +11,7 @@ use crate::{
     args::Globals,
     context::Context,
     failure::{Failure, FailureKind},
-    output::closest_match,
+    output::closest_name,
     target::{self, Target, TargetWords},
     traffic::{FollowOptions, follow},
 };
@@ -128,7 +128,7 @@ fn parse_level(word: Option<&str>) -> Result<Level, Failure> {
     let level = known.iter().find(|level| level.as_str() == word);
     level.cloned().ok_or_else(|| {
         let failure = Failure::usage(format!("unknown log level `{word}`"));
-        match closest_match(word, names.iter().copied()) {
+        match closest_name(word, names.iter().copied()) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure.hint(format!("the levels are {}", names.join(", "))),
         }

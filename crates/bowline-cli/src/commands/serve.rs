@@ -18,7 +18,7 @@ use crate::{
     context::Context,
     demo::{self, App, ServerLocation},
     failure::Failure,
-    output::closest_match,
+    output::closest_name,
     signals,
     target::DEMO,
 };
@@ -67,7 +67,7 @@ impl Serve {
 
 fn not_built_in(name: &str) -> Failure {
     let failure = Failure::usage(format!("unknown built-in server `{name}`"));
-    match closest_match(name, [DEMO]) {
+    match closest_name(name, [DEMO]) {
         Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
         None => failure.hint("only `demo` is built in: bowline serve demo --http"),
     }

@@ -7,7 +7,7 @@ use bowline::model::{
 use serde_json::{Map, Value, json};
 
 use super::one_line;
-use crate::output::closest_match;
+use crate::output::closest_name;
 
 /// Returns the label of a field: its title or name.
 pub(crate) fn label(name: &str, schema: &PropertySchema) -> String {
@@ -178,7 +178,7 @@ fn parse_choice<'a>(choices: &[(&'a str, &str)], text: &str) -> Result<&'a str, 
         .or_else(by_number);
     found.map(|(value, _)| *value).ok_or_else(|| {
         let known = choices.iter().flat_map(|(value, title)| [*value, *title]);
-        match closest_match(text, known) {
+        match closest_name(text, known) {
             Some(suggestion) => {
                 format!("`{text}` is not one of the choices; did you mean `{suggestion}`?")
             }

@@ -3,7 +3,7 @@
 use bowline::model::InputRequests;
 
 use super::{args::Answers, one_line, preset::PresetAnswer, question};
-use crate::{failure::Failure, output::closest_match};
+use crate::{failure::Failure, output::closest_name};
 
 /// Assigns each answer to the one question it is for, or fails, before anything
 /// is sent. Extra answers in a file are kept.
@@ -61,7 +61,7 @@ fn unknown_field(answer: &PresetAnswer, questions: &InputRequests) -> Failure {
     let key = one_line(&answer.key);
     let failure = Failure::usage(format!("no question has a field `{key}`; nothing was sent"));
     let field = answer.key.rsplit('.').next().unwrap_or_default();
-    match closest_match(field, question_fields(questions).map(|(_, field)| field)) {
+    match closest_name(field, question_fields(questions).map(|(_, field)| field)) {
         Some(suggestion) => failure.hint(format!("did you mean `{}`?", one_line(suggestion))),
         None => failure,
     }

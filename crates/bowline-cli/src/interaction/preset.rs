@@ -13,7 +13,7 @@ use bowline::model::{ElicitSchema, PropertySchema};
 use serde_json::{Map, Value};
 
 use super::{args::Answers, field};
-use crate::{arguments, failure::Failure, input, output::closest_match, sync};
+use crate::{arguments, failure::Failure, input, output::closest_name, sync};
 
 /// An answer to one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -203,7 +203,7 @@ impl PresetAnswers {
             .map(|(_, answer)| {
                 let field = answer.key.rsplit('.').next().unwrap_or_default();
                 let field_names = asked.iter().map(String::as_str);
-                match closest_match(field, field_names)
+                match closest_name(field, field_names)
                     .filter(|suggestion| *suggestion != answer.key)
                 {
                     Some(suggestion) => {

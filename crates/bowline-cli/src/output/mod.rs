@@ -9,13 +9,13 @@ mod escape;
 mod files;
 mod path;
 mod style;
-mod suggest;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
     sync::Mutex,
 };
 
+pub(crate) use bowline::registry::closest_name;
 use serde::Serialize;
 
 pub(crate) use self::{
@@ -24,7 +24,6 @@ pub(crate) use self::{
     files::{FileContent, SaveArgs},
     path::short_path,
     style::{Paint, Style},
-    suggest::closest_match,
 };
 use crate::{args::Color, failure::Failure, sync};
 

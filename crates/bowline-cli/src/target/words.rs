@@ -172,7 +172,7 @@ fn unknown_server(name: &str, servers: &Servers) -> Failure {
         };
     }
     let known = servers.effective().map(|found| found.entry.name.as_str());
-    let failure = match crate::output::closest_match(name, known.chain([DEMO])) {
+    let failure = match crate::output::closest_name(name, known.chain([DEMO])) {
         Some(similar) => failure.hint(format!("did you mean `{similar}`?")),
         None => failure,
     };

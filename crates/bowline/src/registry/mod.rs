@@ -23,7 +23,7 @@ pub use self::{
     builder::RegistryBuilder,
     catalog::{Catalog, CatalogTool},
     error::RegistryError,
-    name::{NameError, qualified_name},
+    name::{NameError, closest_name, qualified_name},
     status::{ConnectionSummary, ServerStatus},
 };
 pub use crate::client::batch::{Batch, call_many, read_many};

@@ -34,7 +34,7 @@ impl NameError {
         let known: Vec<Box<str>> = known.cloned().collect();
         Self::Unknown {
             name: name.into(),
-            similar: most_similar(name, &known).map(Into::into),
+            similar: closest_name(name, known.iter().map(|known| &**known)).map(Into::into),
             known,
         }
     }
@@ -50,6 +50,30 @@ impl NameError {
 #[must_use]
 pub fn qualified_name(server: &str, tool: &str) -> String {
     format!("{server}{SEPARATOR}{tool}")
+}
+
+/// Returns the one of `known` that `name` was probably meant to be: the one with the
+/// fewest differences, if they are at most a third of the longer name. Upper and lower
+/// case are the same.
+///
+/// ```
+/// use bowline::registry::closest_name;
+///
+/// let known = ["search_flights", "book_flight"];
+/// assert_eq!(closest_name("book_fligth", known), Some("book_flight"));
+/// assert_eq!(closest_name("weather", known), None);
+/// ```
+pub fn closest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let close = known.into_iter().filter_map(|candidate| {
+        let distance = strsim::osa_distance(&name, &candidate.to_lowercase());
+        let length = name.chars().count().max(candidate.chars().count());
+        // Part of the name must remain: `c` is not a typo of `a`.
+        let is_close = distance <= (length / 3).max(1) && distance < length;
+        is_close.then_some((distance, candidate))
+    });
+    let closest = close.min_by_key(|(distance, _)| *distance);
+    closest.map(|(_, candidate)| candidate)
 }
 
 /// Splits a [qualified](qualified_name) name into server and tool.
@@ -102,31 +126,6 @@ impl fmt::Display for NameError {
 
 impl std::error::Error for NameError {}
 
-/// Returns the name that was probably meant: at most a third of it is mistyped.
-fn most_similar<'k>(name: &str, known: &'k [Box<str>]) -> Option<&'k str> {
-    let distances = known.iter().map(|known| (distance(name, known), known));
-    let similar = distances.filter(|(distance, known)| *distance <= (known.len() / 3).max(1));
-    similar
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| &**known)
-}
-
-/// Returns the case-insensitive edit distance between two names.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.to_lowercase().chars().enumerate() {
-        let mut diagonal = index;
-        row[0] = index + 1;
-        for (column, other_letter) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other_letter);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,17 +158,25 @@ mod tests {
     }
 
     #[test]
-    fn distances() {
-        for (one, other, edits) in [
-            ("", "", 0),
-            ("git", "git", 0),
-            ("GIT", "git", 0),
-            ("gti", "git", 2),
-            ("", "git", 3),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(distance(one, other), edits, "{one} {other}");
+    fn what_was_probably_meant() {
+        let known = ["echo", "search_flights", "book_flight"];
+        let cases = [
+            ("ehco", Some("echo")),
+            ("Echo", Some("echo")),
+            ("ECHO", Some("echo")),
+            ("book_fligt", Some("book_flight")),
+            ("search-flights", Some("search_flights")),
+            ("weather", None),
+            ("x", None),
+            ("", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(closest_name(name, known), expected, "{name}");
         }
+        assert_eq!(closest_name("c", ["a", "b"]), None);
+        assert_eq!(closest_name("A", ["a", "b"]), Some("a"));
+        // Swapped letters are one difference: two would be too many here.
+        assert_eq!(closest_name("gti", ["git"]), Some("git"));
     }
 
     #[test]

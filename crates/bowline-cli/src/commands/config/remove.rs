@@ -7,7 +7,7 @@ use super::{
     file::ConfigFile,
     file_choice::{self, ConfigLocation, FileChoice, display_path},
 };
-use crate::{context::Context, failure::Failure, output::closest_match, target::Servers};
+use crate::{context::Context, failure::Failure, output::closest_name, target::Servers};
 
 /// Remove a server from Bowline's own files
 #[derive(Args, Debug)]
@@ -66,7 +66,7 @@ impl Remove {
                 "it is configured by {app}, in {path}, which this command does not change"
             ));
         }
-        match closest_match(name, known.iter().map(String::as_str)) {
+        match closest_name(name, known.iter().map(String::as_str)) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure.hint("`bowline config path` shows where they are"),
         }

@@ -9,7 +9,7 @@ use super::file_choice::display_path;
 use crate::{
     context::Context,
     failure::Failure,
-    output::{Style, closest_match, escape_control},
+    output::{Style, closest_name, escape_control},
     target::{
         ConfiguredServer, Servers, ShadowedBy, interruptible,
         trust::{self, TrustFile, TrustState, TrustedServer},
@@ -156,7 +156,7 @@ fn project_server<'a>(servers: &'a Servers, name: &str) -> Result<&'a Configured
         .effective()
         .filter(|found| trust::is_project_server(found));
     Err(
-        match closest_match(name, known.map(|found| found.entry.name.as_str())) {
+        match closest_name(name, known.map(|found| found.entry.name.as_str())) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure.hint("`bowline servers --no-check` lists what is configured here"),
         },

@@ -8,7 +8,7 @@ use bowline::{
 use crate::{
     commands::raw::{RawList, list},
     failure::Failure,
-    output::closest_match,
+    output::closest_name,
     target::Target,
 };
 
@@ -68,7 +68,7 @@ pub(crate) fn not_found<'a>(
         ));
     }
     let failure = Failure::usage(format!("{server} has no {kind} `{name}`"));
-    match closest_match(name, known) {
+    match closest_name(name, known) {
         Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
         None => failure,
     }

@@ -17,7 +17,7 @@ use bowline::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{failure::Failure, output::closest_match};
+use crate::{failure::Failure, output::closest_name};
 
 /// The methods of the protocol. Servers may have others.
 pub(crate) const METHODS: [&str; 18] = [
@@ -46,7 +46,7 @@ pub(crate) async fn send(client: &Client, method: &str, params: Extra) -> Result
     request(client, method, params).await.map_err(|error| {
         let is_unknown = error.reason() == Reason::MethodNotFound && !METHODS.contains(&method);
         let failure = Failure::from(error);
-        match closest_match(method, METHODS).filter(|_| is_unknown) {
+        match closest_name(method, METHODS).filter(|_| is_unknown) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure,
         }

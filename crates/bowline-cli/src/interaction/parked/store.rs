@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{ParkedCall, call_id};
-use crate::{dirs, failure::Failure, output::closest_match};
+use crate::{dirs, failure::Failure, output::closest_name};
 
 /// How long suspended calls are kept. Few servers accept older ones.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -105,7 +105,7 @@ impl ParkedStore {
     fn not_found(&self, id: &str) -> Failure {
         let failure = Failure::usage(format!("unknown suspended call `{id}`"));
         let all = self.list();
-        match closest_match(id, all.iter().map(|parked| parked.id.as_str())) {
+        match closest_name(id, all.iter().map(|parked| parked.id.as_str())) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure.hint("`bowline resume` lists suspended calls"),
         }
