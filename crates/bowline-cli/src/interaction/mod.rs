@@ -2,13 +2,12 @@
 //!
 //! - `responder` decides who answers: `preset` answers, the user at the
 //!   `terminal`, or nobody; `matching` finds the question an answer is for.
-//! - `form` asks for `field`s, `page` opens a `browser`, `sampling` asks a
+//! - `form` asks for `field`s, `page` opens a browser, `sampling` asks a
 //!   `model`, or the user instead.
 //! - `rounds` runs a call to its end, with its `progress` on the `screen`; a
 //!   call with unanswered questions is suspended, and `parked` stores it.
 
 mod args;
-mod browser;
 mod field;
 mod form;
 mod matching;
@@ -39,7 +38,6 @@ use serde_json::Value;
 
 pub(crate) use self::{
     args::{Answers, InteractionArgs},
-    browser::open as open_page,
     matching::match_to_questions,
     parked::{ParkedCall, ParkedStore},
     preset::{AnswerWord, parse_answer, read_answers},

@@ -1,9 +1,12 @@
 //! Pages that servers ask users to visit.
 
-use bowline::model::{ElicitParams, ElicitResult};
+use bowline::{
+    auth::open_browser,
+    model::{ElicitParams, ElicitResult},
+};
 use url::{Host, Url};
 
-use super::{browser, indented, prompt::choose, terminal::Terminal};
+use super::{indented, prompt::choose, terminal::Terminal};
 use crate::output::{Style, escape_control};
 
 /// A page to open: a web URL in ASCII.
@@ -89,10 +92,10 @@ pub(crate) async fn ask(
         .map(|choice| choice.0)
     {
         Some('y') => {
-            match browser::open(page.address()).await {
+            match open_browser(page.address()).await {
                 Ok(()) => terminal.print("  Opening it in your browser."),
                 Err(why) => {
-                    terminal.print(format!("  {why}. Please open it yourself:"));
+                    terminal.print(format!("  Cannot open it: {why}. Please open it yourself:"));
                     terminal.print(format!("  {}", page.address()));
                 }
             }

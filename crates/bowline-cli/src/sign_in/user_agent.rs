@@ -3,15 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::{
-    auth::{AuthError, AuthorizationResponse, AuthorizationSession, Loopback, Paste, UserAgent},
+    auth::{
+        AuthError, AuthorizationResponse, AuthorizationSession, Loopback, Paste, UserAgent,
+        open_browser,
+    },
     transport::BoxFuture,
 };
 
-use crate::{
-    interaction::{Responder, open_page},
-    output::escape_control,
-    sync,
-};
+use crate::{interaction::Responder, output::escape_control, sync};
 
 /// The interactive user. It is attached only while the user was asked to sign
 /// in: calls have deadlines that people cannot keep.
@@ -83,10 +82,10 @@ fn loopback(responder: Arc<Responder>) -> Loopback {
     Loopback::new().open_with(move |url| {
         let (url, responder) = (url.to_owned(), Arc::clone(&responder));
         tokio::spawn(async move {
-            if let Err(why) = open_page(&url).await
+            if let Err(why) = open_browser(&url).await
                 && let Some(terminal) = responder.terminal()
             {
-                terminal.print(format!("{why}. Please open it yourself."));
+                terminal.print(format!("Cannot open it: {why}. Please open it yourself."));
                 terminal.print("If your browser is on another machine, use --no-browser.");
             }
         });

@@ -46,4 +46,4 @@ pub use store::FileStore;
 #[cfg(all(unix, feature = "keyring"))]
 pub use store::KeyringStore;
 pub use store::{MemoryStore, TokenStore, TokenStoreError, TokenStoreKey, TokenStoreLock};
-pub use user::{AuthorizationSession, Loopback, Paste, UserAgent};
+pub use user::{AuthorizationSession, Loopback, Paste, UserAgent, open_browser};

@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{AuthorizationSession, UserAgent, browser, state_param};
+use super::{AuthorizationSession, UserAgent, open_browser, state_param};
 use crate::{
     auth::{AuthError, AuthorizationResponse},
     proto::auth::constant_time_eq,
@@ -45,18 +45,19 @@ type Opener = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 pub struct Loopback {
     port: u16,
     timeout: Duration,
-    open: Arc<Opener>,
+    /// The application's function; otherwise [`open_browser`].
+    open: Option<Arc<Opener>>,
 }
 
 impl Loopback {
-    /// Creates a user agent with any port, the system's browser, and a timeout
-    /// of five minutes.
+    /// Creates a user agent with any port, the user's browser (see
+    /// [`open_browser`]), and a timeout of five minutes.
     #[must_use]
     pub fn new() -> Self {
         Self {
             port: 0,
             timeout: DEFAULT_TIMEOUT,
-            open: Arc::new(browser::open),
+            open: None,
         }
     }
 
@@ -81,7 +82,7 @@ impl Loopback {
         mut self,
         open: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.open = Arc::new(open);
+        self.open = Some(Arc::new(open));
         self
     }
 
@@ -158,11 +159,17 @@ impl AuthorizationSession for LoopbackSession {
     {
         Box::pin(async move {
             let state = state_param(url);
-            (self.settings.open)(url)
-                .map_err(|error| AuthError::user(format!("failed to open a browser: {error}")))?;
-            let response = timeout(self.settings.timeout, self.wait(state.as_deref()));
-            match response.await {
-                Ok(redirect) => Ok(redirect),
+            let response = async {
+                // The user may be back before it is certain that the browser works.
+                tokio::select! {
+                    Err(error) = self.open(url) => {
+                        Err(AuthError::user(format!("failed to open a browser: {error}")))
+                    }
+                    redirect = self.wait(state.as_deref()) => Ok(redirect),
+                }
+            };
+            match timeout(self.settings.timeout, response).await {
+                Ok(response) => response,
                 Err(_) => Err(AuthError::user("timed out waiting for the user to sign in")),
             }
         })
@@ -170,6 +177,13 @@ impl AuthorizationSession for LoopbackSession {
 }
 
 impl LoopbackSession {
+    async fn open(&self, url: &str) -> io::Result<()> {
+        match &self.settings.open {
+            Some(open) => open(url),
+            None => open_browser(url).await,
+        }
+    }
+
     async fn wait(&self, state: Option<&str>) -> AuthorizationResponse {
         let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
         let mut connections = tokio::task::JoinSet::new();

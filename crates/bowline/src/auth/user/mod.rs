@@ -8,6 +8,7 @@ mod paste;
 use super::{AuthError, AuthorizationResponse};
 use crate::transport::BoxFuture;
 
+pub use browser::open_browser;
 pub use loopback::Loopback;
 pub use paste::Paste;
 
