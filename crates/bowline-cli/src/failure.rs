@@ -126,7 +126,7 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let failure = Self::new(failure_kind(&error), error.to_string());
+        let failure = Self::new(failure_kind(&error), format!("{error:#}"));
         let is_oversized = |cause: &ConnectionError| {
             matches!(cause.kind(), ConnectionErrorKind::OversizedFrame { .. })
         };
@@ -160,13 +160,15 @@ fn failure_kind(error: &Error) -> FailureKind {
         Some(cause) => FailureKind::from_cause(cause),
         None if error.is_timeout() => FailureKind::Timeout,
         None if error.is_connection() => FailureKind::Unreachable,
+        // The server reads nothing.
+        None if error.reason() == Reason::Backpressure => FailureKind::Unreachable,
         None => FailureKind::Failed,
     }
 }
 
 impl From<&ConnectionError> for Failure {
     fn from(cause: &ConnectionError) -> Self {
-        Self::new(FailureKind::from_cause(cause), cause.to_string())
+        Self::new(FailureKind::from_cause(cause), format!("{cause:#}"))
     }
 }
 
@@ -188,7 +190,7 @@ impl From<NameError> for Failure {
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Self {
         match error.error() {
-            Some(inner) => Self::new(failure_kind(inner), error.to_string()),
+            Some(inner) => Self::new(failure_kind(inner), format!("{error:#}")),
             None => Self::usage(error.to_string()),
         }
     }

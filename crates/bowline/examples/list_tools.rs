@@ -33,7 +33,7 @@ async fn main() -> ExitCode {
     match list(server).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{line}: {error}");
+            eprintln!("{line}: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{}", tool.name);
     }
     for (server, error) in &catalog.unavailable {
-        println!("{server}: {error}");
+        println!("{server}: {error:#}");
     }
     let result = registry.call("mail__search", json!({})).await?;
     println!("{}", result.all_text());

@@ -78,7 +78,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     match Client::builder().connect(Http::new(&url)?).await {
         Ok(_) => println!("The server asked for no token"),
-        Err(error) => println!("Without a token: {error}"),
+        Err(error) => println!("Without a token: {error:#}"),
     }
     let transport = Http::new(&url)?.bearer("demo-ada")?;
     let client = Client::builder().connect(transport).await?;

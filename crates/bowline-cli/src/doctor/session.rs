@@ -163,7 +163,7 @@ fn report_open_failure(
     report: &mut Report<'_>,
 ) -> Result<(), Stopped> {
     let Some(cause) = error.connection_error() else {
-        return report.failed("session", elapsed, Failure::failed(error.to_string()));
+        return report.failed("session", elapsed, Failure::failed(format!("{error:#}")));
     };
     let message = match cause.kind() {
         ConnectionErrorKind::Unreachable(why) => why.clone(),

@@ -203,7 +203,7 @@ where
 fn open_failure(error: Error) -> Failure {
     let why = error.connection_error().map(|cause| match cause.kind() {
         ConnectionErrorKind::Unreachable(why) => why.clone(),
-        _ => cause.to_string(),
+        _ => format!("{cause:#}"),
     });
     let failure = Failure::from(error);
     match why {

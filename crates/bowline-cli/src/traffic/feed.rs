@@ -117,9 +117,9 @@ async fn read_content(client: &Client, uri: &str) -> FeedItem {
                 .with_field("uri", uri)
                 .with_field("result", &read)
         }
-        Err(error) => FeedItem::new("unread", Style::Error, error.to_string())
+        Err(error) => FeedItem::new("unread", Style::Error, format!("{error:#}"))
             .with_field("uri", uri)
-            .with_field("why", error.to_string()),
+            .with_field("why", format!("{error:#}")),
     }
 }
 
@@ -264,7 +264,10 @@ impl ConnectionFeed {
         let ready = health.state == ConnectionState::Ready;
         let why = || {
             let cause = health.last_disconnect.as_ref();
-            cause.map_or_else(|| "the connection was lost".to_owned(), ToString::to_string)
+            cause.map_or_else(
+                || "the connection was lost".to_owned(),
+                |cause| format!("{cause:#}"),
+            )
         };
         let reconnected = health.sessions > self.sessions;
         if self.down_since.is_none() && (!ready || reconnected) {

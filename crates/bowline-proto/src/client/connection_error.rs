@@ -144,15 +144,22 @@ impl From<ConnectionErrorKind> for ConnectionError {
     }
 }
 
+/// With `{:#}`, followed by the [source](std::error::Error::source), if there is one.
 impl fmt::Display for ConnectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.kind.fmt(f)?;
         match &self.0.detail {
             Some(detail) if matches!(self.0.kind, ConnectionErrorKind::Status { .. }) => {
-                write!(f, ": {}", detail.trim_end())
+                write!(f, ": {}", detail.trim_end())?;
             }
-            Some(detail) => write!(f, "; last stderr output: {}", detail.trim_end()),
-            None => Ok(()),
+            Some(detail) => write!(f, "; last stderr output: {}", detail.trim_end())?,
+            None => {}
+        }
+        match &self.0.kind {
+            ConnectionErrorKind::TooManyRestarts { last, .. } if f.alternate() => {
+                write!(f, ": {last:#}")
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -212,18 +219,23 @@ impl fmt::Display for ConnectionErrorKind {
                 f.write_str("the server speaks another era of the protocol after reconnecting")
             }
             Self::TooManyRestarts {
-                restarts,
-                period,
-                last,
+                restarts, period, ..
             } => {
                 write!(
                     f,
                     "the session was lost again after {restarts} restarts within {period:?}, \
-                     which is the limit; last error: {last}"
+                     which is the limit"
                 )
             }
         }
     }
 }
 
-impl std::error::Error for ConnectionError {}
+impl std::error::Error for ConnectionError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0.kind {
+            ConnectionErrorKind::TooManyRestarts { last, .. } => Some(last),
+            _ => None,
+        }
+    }
+}

@@ -186,9 +186,9 @@ impl fmt::Display for Failure {
         match self {
             Self::Timeout { after } => write!(f, "timed out after {after:?}"),
             Self::Cancelled => f.write_str("the call was cancelled"),
-            Self::ConnectionLost(cause) => write!(f, "the connection was lost: {cause}"),
+            Self::ConnectionLost(_) => f.write_str("the connection was lost"),
             Self::Shutdown => f.write_str("the connection was shut down"),
-            Self::GaveUp(cause) => write!(f, "gave up reconnecting: {cause}"),
+            Self::GaveUp(_) => f.write_str("gave up reconnecting"),
             Self::NotReady {
                 state,
                 retry_in: Some(wait),
@@ -203,7 +203,7 @@ impl fmt::Display for Failure {
                 f,
                 "the transport's outbound queue is still full after {sends} attempts"
             ),
-            Self::NotDelivered(cause) => write!(f, "the request was not delivered: {cause}"),
+            Self::NotDelivered(_) => f.write_str("the request was not delivered"),
             Self::RequestTooLarge { size, limit } => {
                 write!(
                     f,
@@ -251,4 +251,13 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::ConnectionLost(cause) | Self::GaveUp(cause) | Self::NotDelivered(cause) => {
+                Some(cause)
+            }
+            _ => None,
+        }
+    }
+}

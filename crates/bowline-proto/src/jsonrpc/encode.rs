@@ -300,14 +300,8 @@ impl fmt::Display for EncodeError {
     }
 }
 
-impl std::error::Error for EncodeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NotAnObject => None,
-            Self::Serialize(error) => Some(error),
-        }
-    }
-}
+// The serializer's message is part of ours, so it is not a source.
+impl std::error::Error for EncodeError {}
 
 impl From<serde_json::Error> for EncodeError {
     fn from(error: serde_json::Error) -> Self {

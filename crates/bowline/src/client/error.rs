@@ -16,8 +16,31 @@ use crate::proto::{
 /// happened. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
 /// questions.
 ///
-/// The `Display` output contains what was attempted and why it failed, with the end of
-/// the server's standard error if it died.
+/// `{error}` prints what was attempted and how it failed, [`source`] returns the cause,
+/// and `{error:#}` prints the error with all its causes in one line, which is what to
+/// show to people. Its end is the server's last output, if the server died.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use bowline::{Client, transport::ChildProcess};
+/// use std::error::Error as _;
+///
+/// let error = Client::builder().connect(ChildProcess::new("no-such-server")).await.unwrap_err();
+/// assert!(error.is_connection());
+/// assert_eq!(error.to_string(), "not connected");
+/// assert_eq!(
+///     error.source().map(ToString::to_string).as_deref(),
+///     Some(
+///         "the server could not be reached: the command \"no-such-server\" was not found \
+///          (is it installed and on PATH?)"
+///     ),
+/// );
+/// assert!(format!("{error:#}").starts_with("not connected: the server could not be reached: "));
+/// # }
+/// ```
+///
+/// [`source`]: std::error::Error::source
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -189,12 +212,25 @@ impl Error {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Returns whether the connection was lost or not open.
+    /// Returns whether the connection was lost or is not open, or the transport could
+    /// not deliver the request.
+    ///
+    /// Requests over the size limit, a full queue and a lost session are not failures of
+    /// the connection.
     #[must_use]
     pub fn is_connection(&self) -> bool {
-        // A frame that is too large is too large for any connection.
-        let too_large = self.reason() == Reason::OversizedFrame;
-        matches!(self.kind(), ErrorKind::Transport | ErrorKind::State) && !too_large
+        match &self.inner.repr {
+            ErrorRepr::NotConnected { .. } => true,
+            ErrorRepr::Failed(Failure::NotDelivered(cause)) => {
+                // It is too large for any connection.
+                !matches!(cause.kind(), ConnectionErrorKind::OversizedFrame { .. })
+            }
+            ErrorRepr::Failed(failure) => matches!(
+                failure,
+                Failure::ConnectionLost(_) | Failure::GaveUp(_) | Failure::NotReady { .. }
+            ),
+            _ => false,
+        }
     }
 
     /// Returns whether the server denies access: no credentials are available, or it
@@ -229,29 +265,38 @@ impl Error {
     }
 }
 
+/// With `{:#}`, followed by the causes.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = &self.inner.operation;
         match &self.inner.repr {
-            ErrorRepr::Failed(failure) => {
-                write!(f, "{operation}: {failure}")?;
-                match &self.inner.last_disconnect {
-                    Some(cause) => write!(f, "; last disconnect: {cause}"),
-                    None => Ok(()),
-                }
-            }
+            ErrorRepr::Failed(failure) => write!(f, "{operation}: {failure}"),
             ErrorRepr::ErrorResponse(error, _) => {
                 write!(f, "{operation}: the server returned an error: {error}")
             }
-            ErrorRepr::Decode(error) => {
-                write!(f, "{operation}: invalid response: {error}")
+            ErrorRepr::Decode(_) => write!(f, "{operation}: invalid response"),
+            ErrorRepr::Encode(_) => {
+                write!(f, "{operation}: the parameters cannot be written as JSON")
             }
-            ErrorRepr::Encode(error) => write!(f, "{operation}: {error}"),
             ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),
             ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
-            ErrorRepr::NotConnected { cause, .. } => write!(f, "not connected: {cause}"),
-        }
+            ErrorRepr::NotConnected { .. } => f.write_str("not connected"),
+        }?;
+        write_causes(self, f)
     }
+}
+
+/// Writes the causes of an error, each after a colon, if the format is `{:#}`.
+pub(crate) fn write_causes(
+    error: &dyn std::error::Error,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let mut cause = error.source().filter(|_| f.alternate());
+    while let Some(error) = cause {
+        write!(f, ": {error}")?;
+        cause = error.source();
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Error {
@@ -259,16 +304,117 @@ impl fmt::Debug for Error {
         f.debug_struct("Error")
             .field("kind", &self.kind())
             .field("reason", &self.reason())
-            .field("message", &self.to_string())
+            .field("message", &format!("{self:#}"))
             .finish()
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.inner.repr {
+            ErrorRepr::Decode(error) => Some(error),
+            ErrorRepr::Encode(error) => Some(error),
+            // The server's error and the tool's text are not causes: they are what
+            // happened, and part of the message.
+            _ => self.connection_error().map(|cause| cause as _),
+        }
+    }
+}
 
 /// Makes `result.into_result()?` return a tool failure as an error.
 impl From<ToolFailure> for Error {
     fn from(failure: ToolFailure) -> Self {
         Self::tool_failed(failure.result.all_text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::proto::client::ConnectionState;
+
+    fn lost() -> ConnectionError {
+        ConnectionErrorKind::Eof.into()
+    }
+
+    // tidy: long table, one row per failure
+    #[test]
+    fn only_failures_of_the_connection_are_connection_errors() {
+        let after = Duration::from_secs(1);
+        let too_large: ConnectionError =
+            ConnectionErrorKind::OversizedFrame { size: 2, limit: 1 }.into();
+        let not_ready = Failure::NotReady {
+            state: ConnectionState::Backoff,
+            retry_in: None,
+        };
+        let refused: ConnectionError = ConnectionErrorKind::Status {
+            status: 503,
+            retry_after: None,
+        }
+        .into();
+        for (failure, expected) in [
+            (Failure::ConnectionLost(lost()), true),
+            (Failure::GaveUp(lost()), true),
+            (Failure::NotDelivered(refused), true),
+            (not_ready, true),
+            (Failure::NotDelivered(too_large), false),
+            (Failure::RequestTooLarge { size: 2, limit: 1 }, false),
+            (Failure::ResponseTooLarge { size: 2, limit: 1 }, false),
+            (Failure::Busy { sends: 3 }, false),
+            (Failure::SessionLost, false),
+            (Failure::ForeignSession, false),
+            (Failure::Timeout { after }, false),
+            (Failure::Cancelled, false),
+            (Failure::Shutdown, false),
+            (Failure::NoSession, false),
+            (Failure::ModeMismatch, false),
+            (
+                Failure::NoSuchMethod {
+                    method: "x".into(),
+                    revision: "2026-07-28",
+                },
+                false,
+            ),
+            (Failure::TooManyRounds { rounds: 1 }, false),
+            (Failure::InputNotProvided, false),
+            (Failure::SubscriptionRefused, false),
+        ] {
+            let error = Error::failed("tools/call", failure);
+            assert_eq!(error.is_connection(), expected, "{error:?}");
+        }
+        let error = ErrorObject::new(-32602, "no");
+        for (error, expected) in [
+            (Error::not_connected(lost()), true),
+            (Error::gave_up(lost()), true),
+            (Error::error_response("tools/call", error), false),
+            (Error::decode("ping", DecodeError::new("a", "b")), false),
+            (Error::encode("ping", EncodeError::NotAnObject), false),
+            (Error::tool_failed("no".to_owned()), false),
+        ] {
+            assert_eq!(error.is_connection(), expected, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_gave_up_says_why_in_levels() {
+        let last = ConnectionErrorKind::Exited {
+            code: Some(3),
+            signal: None,
+        };
+        let cause = ConnectionErrorKind::TooManyRestarts {
+            restarts: 5,
+            period: Duration::from_secs(60),
+            last: ConnectionError::new(last).with_detail("no database"),
+        };
+        let error = Error::failed("ping", Failure::GaveUp(cause.into()));
+        assert_eq!(error.to_string(), "ping: gave up reconnecting");
+        assert_eq!(
+            format!("{error:#}"),
+            "ping: gave up reconnecting: the session was lost again after 5 restarts within 60s, \
+             which is the limit: the server process exited with code 3; \
+             last stderr output: no database",
+        );
     }
 }

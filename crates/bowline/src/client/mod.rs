@@ -35,6 +35,7 @@ use std::{sync::Arc, time::Duration};
 use serde::Serialize;
 use tokio::sync::watch;
 
+pub(crate) use self::error::write_causes;
 use self::shared::Shared;
 pub use self::{
     builder::ClientBuilder,

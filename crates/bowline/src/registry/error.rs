@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::NameError;
-use crate::client::Error;
+use crate::client::{Error, write_causes};
 
 /// Why an operation on a server of the registry failed.
 #[derive(Clone, Debug)]
@@ -63,16 +63,21 @@ impl From<NameError> for RegistryError {
     }
 }
 
+/// With `{:#}`, followed by the causes.
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(error) => error.fmt(f),
-            Self::Unavailable { server, error } => {
-                write!(f, "server `{server}` is unavailable: {error}")
-            }
-            Self::Failed { server, error } => write!(f, "server `{server}`: {error}"),
-        }
+            Self::Unavailable { server, .. } => write!(f, "server `{server}` is unavailable"),
+            Self::Failed { server, .. } => write!(f, "the request to server `{server}` failed"),
+        }?;
+        write_causes(self, f)
     }
 }
 
-impl std::error::Error for RegistryError {}
+impl std::error::Error for RegistryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // A name error is shown as this one, so it is not a cause.
+        self.error().map(|error| error as _)
+    }
+}

@@ -238,7 +238,7 @@ pub(super) async fn kill(
     let ms = killed_at.elapsed().as_millis();
     let cause = error
         .connection_error()
-        .ok_or_else(|| assertion_failed(format!("the call ended without a cause: {error}")))?;
+        .ok_or_else(|| assertion_failed(format!("the call ended without a cause: {error:#}")))?;
     show_call_error(screen, cause, ms).await?;
     Ok(KilledServer { process, recovery })
 }
@@ -257,7 +257,7 @@ async fn show_call_error(
 ) -> Result<(), Failure> {
     if !matches!(cause.kind(), ConnectionErrorKind::Exited { .. }) {
         return Err(assertion_failed(format!(
-            "the server process did not exit: {cause}"
+            "the server process did not exit: {cause:#}"
         )));
     }
     screen

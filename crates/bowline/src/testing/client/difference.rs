@@ -104,7 +104,7 @@ const MISSING_CAPABILITY: &str = "the client lacks a capability";
 fn describe_error(error: &TestError, dialect: &Dialect) -> String {
     let server_error = error.as_client().and_then(crate::Error::server_error);
     let Some(server_error) = server_error else {
-        return format!("error {error}");
+        return format!("error {error:#}");
     };
     let lacks_capability = server_error
         .message

@@ -4,7 +4,7 @@ use std::{error::Error as StdError, fmt};
 
 use super::ServerQuestion;
 use crate::{
-    client,
+    client::{self, write_causes},
     proto::{Reason, model::DecodeError},
 };
 
@@ -77,13 +77,12 @@ impl From<client::Error> for TestError {
     }
 }
 
+/// With `{:#}`, followed by the causes.
 impl fmt::Display for TestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unanswered(question) => write!(f, "no answer is left for {question}"),
-            Self::InvalidAnswer { question, reason } => {
-                write!(f, "invalid answer to {question}: {reason}")
-            }
+            Self::InvalidAnswer { question, .. } => write!(f, "invalid answer to {question}"),
             Self::Panicked { question, reason } => {
                 write!(f, "the answer to {question} panicked: {reason}")
             }
@@ -104,14 +103,17 @@ impl fmt::Display for TestError {
             Self::RevisionsDiffer(difference) => {
                 write!(f, "the revisions differ\n{difference}")
             }
-            Self::Client(error) => error.fmt(f),
-        }
+            // It writes its causes itself.
+            Self::Client(error) => return error.fmt(f),
+        }?;
+        write_causes(self, f)
     }
 }
 
 impl StdError for TestError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
+            Self::InvalidAnswer { reason, .. } => Some(reason),
             Self::Client(error) => error.source(),
             _ => None,
         }

@@ -181,7 +181,7 @@ impl fmt::Display for CallOutcome {
                 Some(value) => write!(f, "the tool returned {}", value.get()),
                 None => write!(f, "the tool returned {:?}", result.all_text()),
             },
-            Err(error) => write!(f, "{error}"),
+            Err(error) => write!(f, "{error:#}"),
         }
     }
 }

@@ -242,7 +242,7 @@ async fn a_refusal_of_the_users_is_an_error_and_they_are_not_asked_again_at_once
     for _ in 0..2 {
         let error = setup.connect().await.unwrap_err();
         assert!(error.is_unauthorized(), "{error}");
-        assert!(error.to_string().contains("access_denied"), "{error}");
+        assert!(format!("{error:#}").contains("access_denied"), "{error}");
     }
     assert_eq!(setup.user.visits(), 1);
     let again = within(setup.oauth.sign_in(&setup.shop.url())).await;
@@ -356,7 +356,7 @@ async fn tokens_that_cannot_be_kept_are_used_all_the_same() {
     store.full.store(true, Ordering::SeqCst);
     setup.guard.expire_all();
     let error = call(&client).await.unwrap_err();
-    assert!(error.to_string().contains("no room"), "{error}");
+    assert!(format!("{error:#}").contains("no room"), "{error}");
     call(&client).await.expect("they are good");
     store.full.store(false, Ordering::SeqCst);
     setup.guard.expire_all();

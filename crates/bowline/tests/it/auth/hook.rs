@@ -78,7 +78,10 @@ async fn the_reason_why_not_is_what_the_caller_reads() {
     let http = rig.http().authorizer(authorizer);
     let error = within(builder().connect(http)).await.unwrap_err();
     assert!(error.is_unauthorized() && !error.is_retryable());
-    assert!(error.to_string().contains("the vault is shut"), "{error}");
+    assert!(
+        format!("{error:#}").contains("the vault is shut"),
+        "{error}"
+    );
     assert_eq!(rig.hits().len(), 1);
 }
 

@@ -74,7 +74,7 @@ async fn a_secret_that_is_wrong_is_told_and_not_tried_again_and_again() {
         let error = within(builder().connect(http.clone()))
             .await
             .expect_err("no");
-        assert!(error.to_string().contains("invalid_client"), "{error}");
+        assert!(format!("{error:#}").contains("invalid_client"), "{error}");
     }
     assert_eq!(setup.guard.asked("/token").len(), 1);
     assert_eq!(setup.shop.rig.hits().len(), 0);

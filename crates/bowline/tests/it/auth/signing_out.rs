@@ -86,6 +86,6 @@ async fn what_another_has_renewed_meanwhile_is_forgotten_too() {
     let error = within(other.refresh(&url))
         .await
         .expect_err("it is revoked");
-    assert!(error.to_string().contains("invalid_grant"), "{error}");
+    assert!(format!("{error:#}").contains("invalid_grant"), "{error}");
     assert_eq!(setup.guard.books().reused, 0, "the newest was shown");
 }

@@ -147,7 +147,7 @@ async fn one_who_dies_with_the_lock_holds_up_nobody() {
     holder.kill().await.expect("it is ours");
     // What the dead one had in its hands is lost, and the server knows.
     let error = within(waiting).await.expect("no panic").unwrap_err();
-    assert!(error.to_string().contains("invalid_grant"), "{error}");
+    assert!(format!("{error:#}").contains("invalid_grant"), "{error}");
     within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .expect("signed in again");

@@ -20,10 +20,10 @@ impl Setup {
             .await
             .expect_err("it is not trusted");
         assert_eq!(error.kind(), kind, "{error}");
-        assert!(!error.to_string().contains("hush"), "{error}");
+        assert!(!format!("{error:#}").contains("hush"), "{error}");
         let refused = self.connect().await.expect_err("it is not trusted");
         assert!(refused.is_unauthorized(), "{refused}");
-        error.to_string()
+        format!("{error:#}")
     }
 
     /// Nobody was sent there, and nothing was asked for.

@@ -164,7 +164,7 @@ async fn a_browser_that_cannot_be_opened_is_an_error() {
     let error = within(setup.oauth.sign_in(&setup.shop.url()))
         .await
         .unwrap_err();
-    assert!(error.to_string().contains("no screen"), "{error}");
+    assert!(format!("{error:#}").contains("no screen"), "{error}");
 }
 
 #[tokio::test]

@@ -115,13 +115,13 @@ async fn typed_results_that_do_not_fit_are_errors() {
     let wrong = json!({"content": [], "structuredContent": {"degrees": "warm"}});
     let error = forecast(wrong).await.expect_err("it does not fit");
     assert_eq!(error.reason(), Reason::InvalidResponse);
-    assert!(error.to_string().contains("degrees"), "{error}");
+    assert!(format!("{error:#}").contains("degrees"), "{error}");
 
     let mut failed = said("no such place");
     failed["isError"] = json!(true);
     let error = forecast(failed).await.expect_err("the tool failed");
     assert_eq!(error.reason(), Reason::ToolExecutionFailed);
-    assert_eq!(error.to_string(), "the tool failed: no such place");
+    assert_eq!(format!("{error:#}"), "the tool failed: no such place");
 }
 
 #[tokio::test(start_paused = true)]
@@ -232,7 +232,7 @@ async fn what_the_server_does_not_offer_is_not_asked_for() {
     let (client, mut session, server) = connected(profile).await;
     let error = client.prompts().list().await.expect_err("no prompts");
     assert_eq!(error.kind(), ErrorKind::Capability);
-    assert!(error.to_string().contains("prompts"), "{error}");
+    assert!(format!("{error:#}").contains("prompts"), "{error}");
     client.stop().await;
     session.wait_closed().await;
     assert_eq!(server.count("prompts/list"), 0);
@@ -309,7 +309,10 @@ async fn notifications_can_be_sent() {
     let error = client.notify("notifications/roots/list_changed", &json!({}));
     let error = error.expect_err("roots were not declared");
     assert_eq!(error.kind(), ErrorKind::Capability);
-    assert!(error.to_string().contains("roots.listChanged"), "{error}");
+    assert!(
+        format!("{error:#}").contains("roots.listChanged"),
+        "{error}"
+    );
     let error = client
         .notify("notifications/acme/tide", &7)
         .expect_err("no object");

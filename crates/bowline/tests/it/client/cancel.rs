@@ -59,7 +59,7 @@ async fn a_deadline_ends_the_call_and_tells_the_server() {
         .expect_err("nobody answers");
     assert!(error.is_timeout() && error.is_retryable(), "{error:?}");
     assert_eq!(begun.elapsed(), Duration::from_secs(5));
-    assert_eq!(error.to_string(), "tools/call: timed out after 5s");
+    assert_eq!(format!("{error:#}"), "tools/call: timed out after 5s");
     let request = session.expect("tools/call").await;
     let cancelled = session.expect("notifications/cancelled").await;
     assert_eq!(&cancelled.params()["requestId"], request.id());

@@ -49,7 +49,7 @@ async fn errors_read_as_sentences() {
         refused.to_string(),
         "tools/call: the server returned an error: Unknown tool: x (code -32602)",
     );
-    let text = misshapen.to_string();
+    let text = format!("{misshapen:#}");
     assert!(
         text.starts_with("resources/read: invalid response: "),
         "{text}"
@@ -75,7 +75,7 @@ async fn a_connection_that_is_down_says_so() {
     let down = health.wait_for(|health| health.state == ConnectionState::Backoff);
     drop(down.await.expect("it lives"));
     let error = client.ping().await.expect_err("it is down");
-    let text = error.to_string();
+    let text = format!("{error:#}");
     assert!(
         text.contains("not open (backoff); next attempt in"),
         "{text}"
@@ -85,6 +85,71 @@ async fn a_connection_that_is_down_says_so() {
         "last disconnect: {text}"
     );
     assert!(error.connection_error().is_some());
+}
+
+/// Prints an error as programs do that know nothing of ours: each source after the
+/// error itself.
+fn printed(error: &dyn std::error::Error) -> Vec<String> {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain.map(ToString::to_string).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_level_of_an_error_is_printed_once() {
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
+    let answering = async {
+        let read = session.expect("resources/read").await;
+        let result = json!({"contents": [{"uri": 7}]});
+        session.respond(&read, result).await;
+        session.expect("tools/call").await;
+        session.close();
+    };
+    let asking = async {
+        let misshapen = client.resources().read("u:x").await.expect_err("misshapen");
+        let lost = client.tools().call("x", json!({})).await;
+        (misshapen, lost.expect_err("it is lost"))
+    };
+    let ((misshapen, lost), ()) = tokio::join!(asking, answering);
+    let down = client.ping().await.expect_err("it is down");
+    let keys: std::collections::HashMap<Vec<u8>, u8> = [(vec![1], 1)].into();
+    let no_json = client.tools().call("x", keys).await.expect_err("no JSON");
+    for (error, levels) in [
+        (
+            misshapen,
+            ["resources/read: invalid response", "contents[0].uri"],
+        ),
+        (
+            lost,
+            [
+                "tools/call: the connection was lost",
+                "the server closed the connection",
+            ],
+        ),
+        (
+            down,
+            [
+                "ping: the connection is not open (backoff); next attempt in",
+                "the server closed the connection",
+            ],
+        ),
+        (
+            no_json,
+            [
+                "tools/call: the parameters cannot be written as JSON",
+                "the value cannot be serialised: key must be a string",
+            ],
+        ),
+    ] {
+        let printed = printed(&error);
+        assert_eq!(printed.len(), levels.len(), "{printed:?}");
+        for (printed, level) in printed.iter().zip(levels) {
+            assert!(printed.starts_with(level), "{printed}");
+        }
+        // The levels share no words: no level repeats the next one.
+        assert!(!printed[0].contains(&printed[1]), "{printed:?}");
+        assert_eq!(format!("{error:#}"), printed.join(": "));
+        assert!(format!("{error:?}").contains(&printed[1]), "{error:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +172,7 @@ async fn a_server_of_no_common_version_is_named() {
     let (result, ()) = tokio::join!(Client::builder().connect(transport), answering);
     let error = result.expect_err("no common version");
     assert_eq!(
-        error.to_string(),
+        format!("{error:#}"),
         "not connected: no common protocol version; the server supports 1999-01-01",
     );
 }
@@ -126,7 +191,7 @@ async fn a_request_over_the_limit_is_refused_here() {
         .expect_err("too large");
     assert_eq!(error.reason(), Reason::OversizedFrame);
     assert!(
-        error.to_string().contains("exceeds the limit of 1000"),
+        format!("{error:#}").contains("exceeds the limit of 1000"),
         "{error}"
     );
     assert!(!error.is_connection());
@@ -175,7 +240,7 @@ async fn that_a_tool_failed_can_be_an_error() {
     assert_eq!(strictly(fine.clone()).expect("it did not fail"), fine);
     let error = strictly(CallToolResult::failure("no such place")).expect_err("it failed");
     assert_eq!(error.reason(), Reason::ToolExecutionFailed);
-    assert_eq!(error.to_string(), "the tool failed: no such place");
+    assert_eq!(format!("{error:#}"), "the tool failed: no such place");
 }
 
 #[tokio::test(start_paused = true)]

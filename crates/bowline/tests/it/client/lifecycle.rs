@@ -156,7 +156,10 @@ async fn a_server_that_never_opens_is_given_up_in_time() {
     let waited = begun.elapsed();
     assert!(waited >= Duration::from_secs(20) && waited < Duration::from_secs(21));
     assert_eq!(error.kind(), ErrorKind::Transport);
-    assert!(error.to_string().contains("timed out after 20s"), "{error}");
+    assert!(
+        format!("{error:#}").contains("timed out after 20s"),
+        "{error}"
+    );
     link.wait_closed().await;
 }
 
@@ -243,7 +246,7 @@ async fn a_dial_that_fails_says_why() {
         .await
         .expect_err("there is nothing there");
     assert_eq!(
-        error.to_string(),
+        format!("{error:#}"),
         "not connected: the server could not be reached: the cable is cut",
     );
 }
@@ -324,7 +327,7 @@ async fn a_server_that_dies_again_and_again_is_given_up() {
         client.ping().await.expect_err("it is over"),
     ];
     for error in errors {
-        let text = error.to_string();
+        let text = format!("{error:#}");
         assert!(text.contains("after 3 restarts within 60s"), "{text}");
         assert!(text.contains("the server closed the connection"), "{text}");
         assert!(!error.is_retryable() && error.is_connection());

@@ -83,7 +83,7 @@ async fn pages_that_lead_in_a_circle_are_an_error() {
     let error = tools.expect_err("it never ends");
     assert_eq!(error.reason(), Reason::InvalidResponse);
     assert!(
-        error.to_string().contains("repeated a page cursor"),
+        format!("{error:#}").contains("repeated a page cursor"),
         "{error}"
     );
 }
@@ -179,7 +179,7 @@ async fn a_list_without_end_is_followed_as_far_as_the_limits_allow() {
         let error = unended(limited(limits), new_page).await;
         assert_eq!(error.reason(), Reason::ListTooLong);
         assert_eq!(error.kind(), ErrorKind::Protocol);
-        let text = error.to_string();
+        let text = format!("{error:#}");
         assert!(
             text.starts_with(&format!("tools/list: {expected}")),
             "{text}"
@@ -195,7 +195,7 @@ async fn a_list_without_end_ends_with_default_limits_too() {
     let error = unended(Client::builder(), empty).await;
     assert_eq!(error.reason(), Reason::ListTooLong);
     assert!(
-        error.to_string().contains("limit of 10000 pages"),
+        format!("{error:#}").contains("limit of 10000 pages"),
         "{error}"
     );
 }
@@ -223,7 +223,7 @@ async fn the_limits_of_one_list_can_be_its_own() {
         listed = client.tools().list().limits(limits) => listed.expect_err("it does not end"),
         () = answer_for_ever(&mut session, async |before| new_page(before)) => unreachable!(),
     };
-    assert!(error.to_string().contains("limit of 3 pages"), "{error}");
+    assert!(format!("{error:#}").contains("limit of 3 pages"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,7 +231,7 @@ async fn the_same_items_under_new_cursors_are_not_followed_for_long() {
     let same = |before: usize| page("a", Some(&before.to_string()));
     let error = unended(Client::builder(), same).await;
     assert_eq!(error.reason(), Reason::InvalidResponse);
-    let text = error.to_string();
+    let text = format!("{error:#}");
     assert!(text.contains("repeats the same items"), "{text}");
     assert!(text.contains("read so far: 4 pages, 4 items"), "{text}");
 }
@@ -268,7 +268,7 @@ async fn a_time_is_for_the_whole_list() {
         };
         assert_eq!(begun.elapsed(), Duration::from_secs(expected));
         assert!(error.is_timeout() && error.is_retryable());
-        let text = error.to_string();
+        let text = format!("{error:#}");
         let told = format!("tools/list: the list timed out after {expected}s");
         assert!(text.starts_with(&told), "{text}");
         assert!(text.contains("read so far: "), "{text}");

@@ -105,7 +105,7 @@ async fn calls_under_way_fail_with_the_cause_and_are_not_repeated() {
     assert_eq!(error.kind(), ErrorKind::Transport);
     assert!(error.is_connection() && error.is_retryable());
     assert_eq!(
-        error.to_string(),
+        format!("{error:#}"),
         "tools/call: the connection was lost: the server closed the connection",
     );
     let mut session = server.session().await;
@@ -316,7 +316,7 @@ async fn a_call_of_an_earlier_session_is_refused_in_the_next() {
     let error = call.await.expect_err("the basket is gone");
     assert_eq!(error.reason(), Reason::SessionLost);
     assert_eq!(
-        error.to_string(),
+        format!("{error:#}"),
         "tools/call: the session that the call belongs to has ended"
     );
     assert_ne!(client.session(), Some(first));

@@ -170,7 +170,10 @@ async fn questions_that_were_not_offered_fail_the_call() {
     let (result, ()) = tokio::join!(call, serving);
     let error = result.expect_err("it was not offered");
     assert_eq!(error.reason(), Reason::InvalidResponse);
-    assert!(error.to_string().contains("elicitation/create"), "{error}");
+    assert!(
+        format!("{error:#}").contains("elicitation/create"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -152,7 +152,7 @@ async fn a_link_that_is_cut_is_dialled_again() {
         let (result, ()) = tokio::join!(call, answering);
         let error = result.expect_err("it was cut");
         assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
-        assert!(error.to_string().contains("planned fault"), "{error}");
+        assert!(format!("{error:#}").contains("planned fault"), "{error}");
         let mut session = server.session().await;
         assert_eq!(
             one_call(&client, &mut session).await.expect("an answer"),
@@ -209,7 +209,7 @@ async fn a_link_that_stays_busy_ends_the_call_not_the_connection() {
         let error = call.await.expect("no panic").expect_err("busy");
         assert_eq!(error.reason(), Reason::Backpressure);
         assert!(error.is_retryable());
-        assert!(error.to_string().contains("after 3 attempts"), "{error}");
+        assert!(format!("{error:#}").contains("after 3 attempts"), "{error}");
     }
     assert!(begun.elapsed() <= Duration::from_millis(35));
     assert_eq!(client.state(), ConnectionState::Ready);

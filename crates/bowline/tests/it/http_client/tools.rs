@@ -141,7 +141,7 @@ async fn a_value_that_no_header_can_carry_is_not_sent() {
         .tools()
         .call("first", json!({"place": {"not": "text"}}));
     let error = call.await.expect_err("it could only be refused");
-    assert!(error.to_string().contains("mcp-param-place"), "{error}");
-    assert!(!error.to_string().contains("not sent"), "{error}");
+    assert!(format!("{error:#}").contains("mcp-param-place"), "{error}");
+    assert!(!format!("{error:#}").contains("not sent"), "{error}");
     assert!(rig.named("tools/call").is_empty());
 }

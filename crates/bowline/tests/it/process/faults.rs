@@ -70,7 +70,7 @@ async fn killed_during_64_calls() {
         };
         assert_eq!(error.connection_error().expect("a cause").kind(), &killed);
         assert!(
-            error.to_string().contains("terminated by signal 9"),
+            format!("{error:#}").contains("terminated by signal 9"),
             "{error}"
         );
         ended += 1;
@@ -131,7 +131,7 @@ async fn one_that_answers_with_17_megabytes_loses_that_call_only() {
         let error = large.expect_err("too much");
         assert_eq!(error.reason(), Reason::OversizedFrame, "{of}: {error}");
         assert!(
-            error.to_string().contains("exceeds the limit of 16777216"),
+            format!("{error:#}").contains("exceeds the limit of 16777216"),
             "{error}"
         );
         other.expect("the other call is answered");
@@ -201,7 +201,7 @@ async fn one_that_exits_at_once() {
     assert_eq!(cause.kind(), &exited);
     assert_eq!(cause.detail(), Some("starting\nDATABASE_URL is not set"));
     assert_eq!(
-        error.to_string(),
+        format!("{error:#}"),
         "not connected: the server process exited with code 3; \
          last stderr output: starting\nDATABASE_URL is not set",
     );
@@ -383,7 +383,7 @@ async fn a_command_that_is_not_there() {
     assert_eq!(error.kind(), ErrorKind::Transport);
     assert_eq!(error.reason(), Reason::ConnectionClosed);
     assert_eq!(
-        error.to_string(),
+        format!("{error:#}"),
         "not connected: the server could not be reached: \
          the command \"bowline-has-no-such-command\" was not found \
          (is it installed and on PATH?)",

@@ -376,7 +376,7 @@ async fn roots_and_pages_are_answered() {
         outcome.assert_text("file:///work Accepted(())");
         let client = client.elicit(accept(json!({"name": "Ada"})));
         let outcome = client.call("ask", json!({})).await;
-        let error = outcome.error().expect("a page is no form").to_string();
+        let error = format!("{:#}", outcome.error().expect("a page is no form"));
         assert!(error.contains("at https://example.com/: "), "{error}");
     }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn call_honestly(client: Client, times: Times, tally: Tally) {
         match call.await {
             Ok(result) if result.all_text() == "hello" => times.add(begun.elapsed()),
             Ok(_) => tally.fault("an honest call had a wrong result"),
-            Err(error) => tally.fault(&format!("an honest call failed: {error}")),
+            Err(error) => tally.fault(&format!("an honest call failed: {error:#}")),
         }
     }
 }
