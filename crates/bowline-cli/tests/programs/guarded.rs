@@ -12,14 +12,16 @@
 
 #![expect(clippy::print_stdout, reason = "it says where it is")]
 
-#[path = "../../bowline/tests/it/auth/asking.rs"]
+#[path = "../../../bowline/tests/it/auth/asking.rs"]
 mod asking;
-#[path = "../../bowline/tests/it/auth/authority.rs"]
+#[path = "../../../bowline/tests/it/auth/authority.rs"]
 #[expect(dead_code, reason = "it was made for more")]
 mod authority;
-#[path = "../../bowline/tests/it/http_client/rig.rs"]
+#[path = "../../../bowline/tests/it/http_client/rig.rs"]
 #[expect(dead_code, reason = "it was made for more")]
 mod rig;
+#[path = "../../../bowline/tests/it/sync.rs"]
+mod sync;
 mod http_client {
     //! Where the authorization server looks for what it is built on.
 
