@@ -116,6 +116,11 @@ mod catch_panic;
 pub mod client;
 #[cfg(feature = "client")]
 pub mod config;
+#[cfg(all(
+    feature = "auth",
+    any(feature = "http-client", feature = "http-server")
+))]
+mod fetch;
 #[cfg(all(doctest, feature = "client"))]
 mod guides;
 #[cfg(all(
@@ -131,7 +136,7 @@ pub mod pool;
 pub mod registry;
 #[cfg(feature = "server")]
 pub mod server;
-#[cfg(feature = "server")]
+#[cfg(any(feature = "client", feature = "server"))]
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;

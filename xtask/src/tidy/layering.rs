@@ -65,8 +65,9 @@ const FACADE: Layers = Layers {
         ("guides", &[]),
         ("transport", &["sync"]),
         ("catch_panic", &["transport"]),
+        ("fetch", &["sync", "transport"]),
         ("jose", &["canonical"]),
-        ("auth", &["jose", "sync", "transport"]),
+        ("auth", &["fetch", "jose", "sync", "transport"]),
         (
             "client",
             &["catch_panic", "observations", "sync", "trace", "transport"],
@@ -80,6 +81,7 @@ const FACADE: Layers = Layers {
             &[
                 "canonical",
                 "catch_panic",
+                "fetch",
                 "jose",
                 "observations",
                 "sync",

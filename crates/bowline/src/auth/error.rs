@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{fetch::FetchError, store::TokenStoreError};
+use super::store::TokenStoreError;
 use crate::{
+    fetch::FetchError,
     jose::JoseError,
     proto::auth::{AuthorizationResponseError, MetadataError, OAuthError},
     transport::Unauthorized,

@@ -25,19 +25,22 @@
 //!   are in [`proto::auth`](crate::proto::auth).
 //! - `store` persists tokens; `user` sends people to the page where they sign
 //!   in.
-//! - `fetch` makes the requests, and `url_policy` decides which are allowed.
+//! - `policy_fetcher` makes the requests that `url_policy` allows, with any
+//!   [`Fetch`].
 
 mod error;
-mod fetch;
 mod oauth;
+mod policy_fetcher;
 mod random;
 mod store;
 mod url_policy;
 mod user;
 
+pub use crate::fetch::{
+    AddressScope, Fetch, FetchError, FetchPolicy, FetchRequest, Resolver, WebFetch,
+};
 pub use crate::proto::auth::{ApplicationType, AuthorizationResponse, Scopes, Secret};
 pub use error::{AuthError, AuthErrorKind};
-pub use fetch::{AddressScope, Fetch, FetchError, FetchRequest, FetchResponse, Resolver};
 #[cfg(all(unix, feature = "keyring"))]
 pub use keyring_core;
 pub use oauth::{IdentityProvider, OAuth, SignInStatus};

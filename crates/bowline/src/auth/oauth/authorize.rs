@@ -124,8 +124,9 @@ impl AuthContext {
         let Ok(response) = self.fetch.get_without_redirects(&url).await else {
             return Ok(());
         };
-        let document = JsonDocument::parse(&response.body).unwrap_or_default();
-        let error = OAuthError::from_document(&document).filter(|_| response.status >= 400);
+        let document = JsonDocument::parse(response.body()).unwrap_or_default();
+        let error =
+            OAuthError::from_document(&document).filter(|_| response.status().as_u16() >= 400);
         let error = error.map(|error| AuthError::refused("the authorization server", error));
         error.filter(is_unknown_client).map_or(Ok(()), Err)
     }

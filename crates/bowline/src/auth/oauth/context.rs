@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{account::Account, settings::Settings, unattended::GrantFlow};
-use crate::auth::{AuthError, AuthErrorKind, fetch::PolicyFetcher, url_policy::UrlPolicy};
+use crate::auth::{AuthError, AuthErrorKind, policy_fetcher::PolicyFetcher, url_policy::UrlPolicy};
 
 /// The context shared by all phases.
 #[derive(Clone)]

@@ -123,8 +123,8 @@ impl AuthContext {
     /// count as absent.
     async fn fetch_document(&self, candidate: &str) -> Result<Option<JsonDocument>, AuthError> {
         let response = self.fetch.get(candidate).await?;
-        match response.status {
-            200..=299 => Ok(JsonDocument::parse(&response.body).ok()),
+        match response.status().as_u16() {
+            200..=299 => Ok(JsonDocument::parse(response.body()).ok()),
             300..=499 => Ok(None),
             status => {
                 let reason = format!("metadata discovery failed with HTTP {status}");

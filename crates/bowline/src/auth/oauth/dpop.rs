@@ -1,6 +1,8 @@
 //! DPoP proofs of possession: RFC 9449.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http::Response;
 use reqwest::Url;
 use ring::{
     rand::SystemRandom,
@@ -10,7 +12,7 @@ use serde_json::json;
 
 use super::{account::now, context::AuthContext};
 use crate::{
-    auth::{AuthError, AuthErrorKind, Secret, fetch::FetchResponse, random},
+    auth::{AuthError, AuthErrorKind, Secret, random},
     jose::{self, SigningKey},
 };
 
@@ -91,9 +93,9 @@ impl AuthContext {
     }
 
     /// Records a nonce from a response; returns whether there was one.
-    pub(super) fn record_nonce(&self, endpoint: &str, response: &FetchResponse) -> bool {
+    pub(super) fn record_nonce(&self, endpoint: &str, response: &Response<Bytes>) -> bool {
         let nonce = response
-            .headers
+            .headers()
             .get(NONCE_HEADER)
             .and_then(|value| value.to_str().ok());
         let (Some(nonce), Ok(url)) = (nonce, parse_endpoint(endpoint)) else {

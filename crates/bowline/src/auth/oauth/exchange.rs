@@ -1,10 +1,12 @@
 //! Token requests: exchanging a grant for tokens.
 
+use bytes::Bytes;
+use http::Response;
 use serde_json::json;
 
 use super::{account::now, context::AuthContext, dpop::DpopKey};
 use crate::{
-    auth::{AuthError, AuthErrorKind, Scopes, Secret, fetch::FetchResponse, random},
+    auth::{AuthError, AuthErrorKind, Scopes, Secret, random},
     proto::auth::{
         ClientAuth, ClientAuthMethod, Grant, OAuthError, RegisteredClient, ServerMetadata,
         TokenResponse, Tokens, parse_token_response,
@@ -83,7 +85,7 @@ impl AuthContext {
         form: &[(&'static str, String)],
         auth: &ClientAuth,
         key: Option<&DpopKey>,
-    ) -> Result<FetchResponse, AuthError> {
+    ) -> Result<Response<Bytes>, AuthError> {
         let authorization = auth.authorization_header();
         let post = async || {
             let proof = match key {
@@ -99,7 +101,7 @@ impl AuthContext {
         if key.is_none() || !self.record_nonce(endpoint, &response) {
             return Ok(response);
         }
-        match parse_token_response(response.status, &response.body) {
+        match parse_token_response(response.status().as_u16(), response.body()) {
             TokenResponse::Error(error) if error.code() == "use_dpop_nonce" => {
                 let response = post().await?;
                 self.record_nonce(endpoint, &response);
@@ -139,12 +141,15 @@ fn without_echoed_secrets(error: AuthError, form: &[(&'static str, String)]) -> 
 }
 
 /// Parses the tokens in a response.
-pub(super) fn parse_tokens(response: &FetchResponse) -> Result<Tokens, AuthError> {
-    match parse_token_response(response.status, &response.body) {
+pub(super) fn parse_tokens(response: &Response<Bytes>) -> Result<Tokens, AuthError> {
+    match parse_token_response(response.status().as_u16(), response.body()) {
         TokenResponse::Issued(tokens) => Ok(*tokens),
         TokenResponse::Error(error) => Err(AuthError::refused("the authorization server", error)),
         TokenResponse::Invalid => {
-            let reason = format!("the token endpoint responded with HTTP {}", response.status);
+            let reason = format!(
+                "the token endpoint responded with HTTP {}",
+                response.status().as_u16()
+            );
             Err(AuthError::new(AuthErrorKind::Unreachable, reason))
         }
     }

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+use http::Response;
 use reqwest::{
     Method,
     header::{ACCEPT, HeaderMap, HeaderValue, WWW_AUTHENTICATE},
@@ -15,7 +17,7 @@ use super::{
     unattended::GrantFlow,
 };
 use crate::{
-    auth::{AuthError, AuthErrorKind, Scopes, Secret, fetch::FetchResponse},
+    auth::{AuthError, AuthErrorKind, Scopes, Secret},
     proto::{
         auth::{ChallengeSummary, Tokens},
         http::header::name,
@@ -220,10 +222,10 @@ impl AuthContext {
         for attempt in 0..MAX_PINGS {
             let active = self.account.tokens();
             let response = self.ping(active.as_deref()).await?;
-            let challenges = response.headers.get_all(WWW_AUTHENTICATE).iter();
+            let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
             let challenge = ChallengeSummary::from_headers(challenges.map(HeaderValue::as_bytes));
             let wants_nonce = challenge.error.as_deref() == Some("use_dpop_nonce");
-            if response.status != 401 {
+            if response.status().as_u16() != 401 {
                 if let Some(active) = active {
                     return self.request_missing_scopes(&active).await;
                 }
@@ -243,7 +245,7 @@ impl AuthContext {
         Err(tokens_rejected())
     }
 
-    async fn ping(&self, active: Option<&ActiveTokens>) -> Result<FetchResponse, AuthError> {
+    async fn ping(&self, active: Option<&ActiveTokens>) -> Result<Response<Bytes>, AuthError> {
         let url = &self.account.server;
         let mut headers = match active {
             Some(active) => self.credentials(active, &Method::POST, url)?,

@@ -135,7 +135,7 @@ impl AuthContext {
             .fetch
             .post_json(endpoint, HeaderMap::new(), body)
             .await?;
-        let document = JsonDocument::parse(&response.body).unwrap_or_default();
+        let document = JsonDocument::parse(response.body()).unwrap_or_default();
         if let Some(error) = OAuthError::from_document(&document) {
             return Err(AuthError::refused(
                 "the client registration endpoint",
@@ -143,9 +143,12 @@ impl AuthContext {
             ));
         }
         let registered =
-            RegisteredClient::from_document(&document).filter(|_| response.status < 300);
+            RegisteredClient::from_document(&document).filter(|_| response.status().as_u16() < 300);
         let Some(registered) = registered else {
-            let reason = format!("client registration failed with HTTP {}", response.status);
+            let reason = format!(
+                "client registration failed with HTTP {}",
+                response.status().as_u16()
+            );
             return Err(AuthError::new(AuthErrorKind::NoClientId, reason));
         };
         let stored = StoredClient {

@@ -7,10 +7,8 @@ use std::{
 
 use super::{OAuth, unattended::GrantFlow};
 use crate::{
-    auth::{
-        ApplicationType, Fetch, MemoryStore, Resolver, Scopes, Secret, TokenStore, UserAgent,
-        fetch::{ReqwestFetch, SystemResolver},
-    },
+    auth::{ApplicationType, MemoryStore, Scopes, Secret, TokenStore, UserAgent},
+    fetch::{Fetch, ProxyUse, Resolver, SystemResolver, WebFetch},
     jose::SigningKey,
 };
 
@@ -76,10 +74,11 @@ impl Settings {
     /// Returns the `Fetch` implementation, created on first use.
     pub(super) fn fetch(&self) -> Arc<dyn Fetch> {
         let default_fetch = || {
-            Arc::new(ReqwestFetch::new(
-                Arc::clone(&self.resolver),
-                self.use_proxies,
-            )) as _
+            let proxies = match self.use_proxies {
+                true => ProxyUse::Always,
+                false => ProxyUse::Never,
+            };
+            Arc::new(WebFetch::with(Arc::clone(&self.resolver), proxies)) as _
         };
         Arc::clone(self.fetch.get_or_init(default_fetch))
     }

@@ -2,6 +2,8 @@
 
 use http::Uri;
 
+use crate::fetch::check_confidential;
+
 /// The URL of a resource, an issuer or a document they publish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HttpsUrl {
@@ -21,7 +23,7 @@ impl HttpsUrl {
             return Err("the URL must not have a query or fragment");
         }
         let uri: Uri = text.parse().map_err(|_| "the URL is invalid")?;
-        check(&uri)?;
+        check_confidential(&uri)?;
         let text = text.into();
         Ok(Self { url: text, uri })
     }
@@ -75,23 +77,6 @@ impl HttpsUrl {
     }
 }
 
-/// Checks that data can be exchanged with a URL confidentially.
-///
-/// # Errors
-///
-/// Returns why not.
-pub(super) fn check(uri: &Uri) -> Result<(), &'static str> {
-    let authority = uri.authority().ok_or("the URL has no host")?;
-    if authority.as_str().contains('@') {
-        return Err("the URL must not contain user information");
-    }
-    match uri.scheme_str() {
-        Some("https") => Ok(()),
-        Some("http") if is_loopback(authority.host()) => Ok(()),
-        _ => Err("the URL must use https, unless it is on this machine"),
-    }
-}
-
 fn port_or_default(uri: &Uri) -> u16 {
     let default = if uri.scheme_str() == Some("http") {
         80
@@ -99,12 +84,6 @@ fn port_or_default(uri: &Uri) -> u16 {
         443
     };
     uri.port_u16().unwrap_or(default)
-}
-
-fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let address = host.parse::<std::net::IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
 }
 
 #[cfg(test)]

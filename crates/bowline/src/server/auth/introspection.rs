@@ -16,11 +16,11 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::{
-    AccessToken, Fetch, Grant, TokenVerifier, VerifyError, claims,
-    fetch::LimitedFetch,
+    AccessToken, Grant, TokenVerifier, VerifyError, claims,
+    issuer_fetch::IssuerFetch,
     throttle::{LookupRequest, Throttle},
 };
-use crate::{jose::digest, proto::auth::Secret, sync, transport::BoxFuture};
+use crate::{fetch::Fetch, jose::digest, proto::auth::Secret, sync, transport::BoxFuture};
 
 /// How long a result is cached. A revoked token stays valid here for that long.
 const DEFAULT_CACHE_TTL: Duration = Duration::from_secs(15);
@@ -48,7 +48,7 @@ const MAX_CACHE_ENTRIES: usize = 10_000;
 pub struct IntrospectionVerifier {
     issuer: Box<str>,
     endpoint: Box<str>,
-    fetch: LimitedFetch,
+    fetch: IssuerFetch,
     credentials: Secret,
     default_audience: Option<Box<str>>,
     token_prefix: Box<str>,
@@ -81,7 +81,7 @@ impl IntrospectionVerifier {
         Self {
             issuer: issuer.into(),
             endpoint: endpoint.into(),
-            fetch: LimitedFetch::new(fetch),
+            fetch: IssuerFetch::new(fetch),
             credentials: Secret::new(credentials),
             default_audience: None,
             token_prefix: Box::default(),

@@ -4,10 +4,8 @@ use std::{fmt, time::Duration};
 
 use serde_json::{Map, Value};
 
-use super::{
-    AccessToken, FetchError, Grant, KeySource, TokenVerifier, VerifyError, claims, keys::KeyCache,
-};
-use crate::{jose::CompactJws, transport::BoxFuture};
+use super::{AccessToken, Grant, KeySource, TokenVerifier, VerifyError, claims, keys::KeyCache};
+use crate::{fetch::FetchError, jose::CompactJws, transport::BoxFuture};
 
 /// The default clock skew allowed.
 const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);

@@ -9,11 +9,15 @@ use std::{
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    Fetch, FetchError, VerifyError,
-    fetch::{FETCH_TIMEOUT, LimitedFetch},
+    VerifyError,
     https_url::HttpsUrl,
+    issuer_fetch::{FETCH_TIMEOUT, IssuerFetch},
 };
-use crate::{jose::KeySet, sync};
+use crate::{
+    fetch::{Fetch, FetchError},
+    jose::KeySet,
+    sync,
+};
 
 /// How long keys are used before they are fetched again.
 const DEFAULT_FRESH_TTL: Duration = Duration::from_secs(10 * 60);
@@ -37,8 +41,8 @@ pub struct KeySource {
 
 enum KeyOrigin {
     Fixed(Arc<KeySet>),
-    Url(String, LimitedFetch),
-    Discovered(LimitedFetch),
+    Url(String, IssuerFetch),
+    Discovered(IssuerFetch),
 }
 
 impl KeySource {
@@ -50,12 +54,12 @@ impl KeySource {
 
     /// Fetches keys from this URL.
     pub fn from_url(url: &str, fetch: impl Fetch) -> Self {
-        Self::with_origin(KeyOrigin::Url(url.to_owned(), LimitedFetch::new(fetch)))
+        Self::with_origin(KeyOrigin::Url(url.to_owned(), IssuerFetch::new(fetch)))
     }
 
     /// Fetches keys from the URL in the issuer's metadata.
     pub fn discovered(fetch: impl Fetch) -> Self {
-        Self::with_origin(KeyOrigin::Discovered(LimitedFetch::new(fetch)))
+        Self::with_origin(KeyOrigin::Discovered(IssuerFetch::new(fetch)))
     }
 
     const fn with_origin(origin: KeyOrigin) -> Self {
@@ -205,7 +209,7 @@ impl Inner {
     }
 
     /// Finds the URL of the keys in the issuer's metadata.
-    async fn discover_url(&self, fetch: &LimitedFetch) -> Result<String, FetchError> {
+    async fn discover_url(&self, fetch: &IssuerFetch) -> Result<String, FetchError> {
         let issuer = HttpsUrl::parse(&self.issuer).map_err(FetchError::new)?;
         // RFC 8414, 3.1: a trailing slash of the path is removed.
         let path = issuer.path().trim_end_matches('/');

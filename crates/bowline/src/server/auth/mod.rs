@@ -12,7 +12,7 @@
 //!   `claims`; `throttle` limits the calls to issuers. `dpop` checks proofs for
 //!   tokens bound to keys, with `nonce`. `lifetime` ends streams with their
 //!   token.
-//! - `fetch` makes requests to issuers, `web_fetch` over the network.
+//! - `issuer_fetch` makes requests to issuers.
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod admission;
@@ -20,13 +20,13 @@ mod admission;
 mod claims;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod dpop;
-#[cfg(all(feature = "auth", feature = "http-server"))]
-mod fetch;
 pub(crate) mod grant;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod https_url;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod introspection;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod issuer_fetch;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod jwt;
 #[cfg(all(feature = "auth", feature = "http-server"))]
@@ -48,15 +48,13 @@ mod throttle;
 pub(crate) mod token;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod verifier;
-#[cfg(all(feature = "auth", feature = "http-server", feature = "http-client"))]
-mod web_fetch;
 
-pub use grant::Grant;
 #[cfg(all(feature = "auth", feature = "http-server", feature = "http-client"))]
-pub use web_fetch::WebFetch;
+pub use crate::fetch::WebFetch;
+pub use grant::Grant;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub use {
-    fetch::{Fetch, FetchError},
+    crate::fetch::{AddressScope, Fetch, FetchError, FetchPolicy, FetchRequest},
     introspection::IntrospectionVerifier,
     jwt::JwtVerifier,
     keys::KeySource,

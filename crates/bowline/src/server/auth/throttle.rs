@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Grant, VerifyError, fetch::FETCH_TIMEOUT};
+use super::{Grant, VerifyError, issuer_fetch::FETCH_TIMEOUT};
 
 use crate::sync;
 

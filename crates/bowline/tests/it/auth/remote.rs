@@ -6,14 +6,14 @@ use std::{
 };
 
 use bowline::{
-    auth::{
-        AddressScope, AuthErrorKind, Fetch, FetchError, FetchRequest, FetchResponse, OAuth, Paste,
-    },
+    auth::{AddressScope, AuthErrorKind, Fetch, FetchError, FetchRequest, OAuth, Paste},
     transport::{
         BoxFuture,
-        reqwest::header::{HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE},
+        reqwest::header::{HeaderName, LOCATION, WWW_AUTHENTICATE},
     },
 };
+use bytes::Bytes;
+use http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::authority::{get, query};
@@ -36,31 +36,30 @@ struct Elsewhere {
 }
 
 impl Fetch for Elsewhere {
-    fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<FetchResponse, FetchError>> {
-        lock(&self.asked).push((request.url.to_string(), request.scope));
-        let guard = request.url.host_str() == Some("as.example.com");
+    fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<Response<Bytes>, FetchError>> {
+        let (scope, request) = (request.policy.addresses, request.request);
+        lock(&self.asked).push((request.uri().to_string(), scope));
+        let guard = request.uri().host() == Some("as.example.com");
         let address = self.guard_at.filter(|_| guard);
-        if address.is_some_and(|address| !request.scope.allows(address)) {
+        if address.is_some_and(|address| !scope.allows(address)) {
             let why = "not public".to_owned();
             return Box::pin(async { Err(FetchError::Blocked(why)) });
         }
         let answer = self.answer(&request);
-        lock(&self.reached).push(request.url.to_string());
+        lock(&self.reached).push(request.uri().to_string());
         Box::pin(async { Ok(answer) })
     }
 }
 
 impl Elsewhere {
-    fn answer(&self, request: &FetchRequest) -> FetchResponse {
-        let json = |value: Value| {
-            FetchResponse::new(200, HeaderMap::new(), value.to_string().into_bytes())
+    fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
+        let json = |value: Value| Response::new(value.to_string().into());
+        let refused = |status: u16, header: HeaderName, value: &'static str| {
+            let response = Response::builder().status(status).header(header, value);
+            response.body(Bytes::new()).expect("a valid response")
         };
-        let refused = |status: u16, header, value: &'static str| {
-            let headers = HeaderMap::from_iter([(header, HeaderValue::from_static(value))]);
-            FetchResponse::new(status, headers, Vec::new())
-        };
-        let signed_in = request.headers.contains_key("authorization");
-        match request.url.as_str() {
+        let signed_in = request.headers().contains_key("authorization");
+        match request.uri().to_string().as_str() {
             SERVER if signed_in => json(json!({"jsonrpc": "2.0", "id": 0, "result": {}})),
             SERVER => refused(401, WWW_AUTHENTICATE, "Bearer"),
             "https://mcp.example.com/.well-known/oauth-protected-resource/mcp?team=knots" => {
@@ -87,7 +86,10 @@ impl Elsewhere {
             }
             "https://as.example.com/t/register" => json(json!({"client_id": "me"})),
             "https://as.example.com/t/token" => json(json!({"access_token": "hush"})),
-            _ => FetchResponse::new(404, HeaderMap::new(), Vec::new()),
+            _ => {
+                let response = Response::builder().status(404);
+                response.body(Bytes::new()).expect("a valid response")
+            }
         }
     }
 

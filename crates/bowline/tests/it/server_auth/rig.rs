@@ -16,7 +16,10 @@ use bowline::{
     proto::http::sse::{Decoder, Event},
     server::{
         Conversation, Prompt, Resource, ResourceTemplate, Server, Service, Tool,
-        auth::{Fetch, FetchError, Grant, JwtVerifier, KeySource, Protection, ProtectionBuilder},
+        auth::{
+            Fetch, FetchError, FetchRequest, Grant, JwtVerifier, KeySource, Protection,
+            ProtectionBuilder,
+        },
         http::{Body, HttpOptions, HttpService, PeerAddr},
         prompt::Argument,
     },
@@ -135,7 +138,8 @@ impl Published {
 }
 
 impl Fetch for Published {
-    fn fetch(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, FetchError>> {
+    fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<Response<Bytes>, FetchError>> {
+        let request = request.request;
         self.0.count.fetch_add(1, Ordering::SeqCst);
         let url = request.uri().to_string();
         let authorization = request.headers().get("authorization");

@@ -11,7 +11,10 @@ use axum::{
 use bowline::{
     Client,
     server::{
-        auth::{Fetch as _, JwtVerifier, KeySource, Protection, WebFetch},
+        auth::{
+            AddressScope, Fetch as _, FetchPolicy, FetchRequest, JwtVerifier, KeySource,
+            Protection, WebFetch,
+        },
         http::HttpOptions,
     },
     transport::Http,
@@ -74,6 +77,7 @@ async fn a_client_with_a_token_gets_in() {
     assert!(anonymous.await.is_err());
     let fetch = WebFetch::new().unwrap();
     let asked = Request::get(&metadata).body(Bytes::new()).unwrap();
+    let asked = FetchRequest::new(asked, FetchPolicy::new(AddressScope::Anywhere));
     let document = fetch.fetch(asked).await.unwrap().into_body();
     let document: Value = serde_json::from_slice(&document).unwrap();
     assert_eq!(document["authorization_servers"], json!([login]));

@@ -22,7 +22,7 @@ pub trait Resolver: Send + Sync + 'static {
 }
 
 /// The system's resolver.
-pub(in crate::auth) struct SystemResolver;
+pub(crate) struct SystemResolver;
 
 impl Resolver for SystemResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {

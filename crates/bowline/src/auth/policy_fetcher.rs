@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http::{Method, Request, Response};
 use reqwest::{
     Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
 };
 
-use super::{Fetch, FetchRequest, FetchResponse};
+use super::{AuthError, AuthErrorKind, Secret, url_policy::UrlPolicy};
 use crate::{
-    auth::{AuthError, AuthErrorKind, Secret, url_policy::UrlPolicy},
+    fetch::{AddressScope, Fetch, FetchError, FetchPolicy, FetchRequest},
     proto::{auth::encode_form, http::header::name, revision::Revision},
 };
 
@@ -19,20 +21,20 @@ const MAX_REDIRECTS: usize = 3;
 
 /// Fetches for one server.
 #[derive(Clone)]
-pub(in crate::auth) struct PolicyFetcher {
+pub(super) struct PolicyFetcher {
     fetch: Arc<dyn Fetch>,
     policy: Arc<UrlPolicy>,
 }
 
 impl PolicyFetcher {
-    pub(in crate::auth) fn new(fetch: Arc<dyn Fetch>, url_policy: UrlPolicy) -> Self {
+    pub(super) fn new(fetch: Arc<dyn Fetch>, url_policy: UrlPolicy) -> Self {
         let policy = Arc::new(url_policy);
         Self { fetch, policy }
     }
 
     /// Fetches a document. Redirects are followed; each target is checked like
     /// a URL that was supplied directly.
-    pub(in crate::auth) async fn get(&self, url: &str) -> Result<FetchResponse, AuthError> {
+    pub(super) async fn get(&self, url: &str) -> Result<Response<Bytes>, AuthError> {
         let mut url = url.to_owned();
         for _ in 0..=MAX_REDIRECTS {
             let (target, scope) = self.policy.check(&url)?;
@@ -41,13 +43,8 @@ impl PolicyFetcher {
             // The first servers with authorization require it.
             let version = HeaderValue::from_static(Revision::LATEST_HANDSHAKE.as_str());
             headers.insert(name::MCP_PROTOCOL_VERSION, version);
-            let request = FetchRequest {
-                url: target.clone(),
-                scope,
-                headers,
-                body: None,
-            };
-            let response = self.fetch.fetch(request).await?;
+            let request = (Method::GET, Bytes::new());
+            let response = self.send(&target, scope, headers, request).await?;
             match redirect(&response, &target) {
                 Some(next) => url = next,
                 None => return Ok(response),
@@ -58,29 +55,24 @@ impl PolicyFetcher {
     }
 
     /// Fetches a page without following redirects.
-    pub(in crate::auth) async fn get_without_redirects(
+    pub(super) async fn get_without_redirects(
         &self,
         url: &str,
-    ) -> Result<FetchResponse, AuthError> {
+    ) -> Result<Response<Bytes>, AuthError> {
         let (url, scope) = self.policy.check(url)?;
-        let request = FetchRequest {
-            url,
-            scope,
-            headers: HeaderMap::new(),
-            body: None,
-        };
-        Ok(self.fetch.fetch(request).await?)
+        let request = (Method::GET, Bytes::new());
+        self.send(&url, scope, HeaderMap::new(), request).await
     }
 
     /// Posts a form, with a secret in the header if there is one. Redirects are
     /// not followed: the form is for this URL alone.
-    pub(in crate::auth) async fn post_form(
+    pub(super) async fn post_form(
         &self,
         url: &str,
         form: &[(&'static str, String)],
         authorization: Option<&Secret>,
         dpop: Option<&str>,
-    ) -> Result<FetchResponse, AuthError> {
+    ) -> Result<Response<Bytes>, AuthError> {
         let body = encode_form(form.iter().map(|(name, value)| (name, value)));
         let mut headers = HeaderMap::new();
         let content_type = HeaderValue::from_static("application/x-www-form-urlencoded");
@@ -95,19 +87,19 @@ impl PolicyFetcher {
     }
 
     /// Posts JSON with these headers.
-    pub(in crate::auth) async fn post_json(
+    pub(super) async fn post_json(
         &self,
         url: &str,
         mut headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<FetchResponse, AuthError> {
+    ) -> Result<Response<Bytes>, AuthError> {
         let content_type = HeaderValue::from_static(name::APPLICATION_JSON);
         headers.insert(CONTENT_TYPE, content_type);
         self.post(url, headers, body).await
     }
 
     /// Checks whether a URL may be opened in the user's browser.
-    pub(in crate::auth) fn check(&self, url: &str) -> Result<(), AuthError> {
+    pub(super) fn check(&self, url: &str) -> Result<(), AuthError> {
         self.policy.check(url).map(drop)
     }
 
@@ -116,25 +108,39 @@ impl PolicyFetcher {
         url: &str,
         mut headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<FetchResponse, AuthError> {
+    ) -> Result<Response<Bytes>, AuthError> {
         let (url, scope) = self.policy.check(url)?;
         let json = HeaderValue::from_static(name::APPLICATION_JSON);
         headers.entry(ACCEPT).or_insert(json);
-        let request = FetchRequest {
-            url,
-            scope,
-            headers,
-            body: Some(body),
-        };
-        Ok(self.fetch.fetch(request).await?)
+        let request = (Method::POST, body.into());
+        self.send(&url, scope, headers, request).await
+    }
+
+    /// Sends a request to a URL that was checked.
+    async fn send(
+        &self,
+        url: &Url,
+        scope: AddressScope,
+        headers: HeaderMap,
+        (method, body): (Method, Bytes),
+    ) -> Result<Response<Bytes>, AuthError> {
+        let request = Request::builder().method(method).uri(url.as_str());
+        let request = request.body(body);
+        let mut request = request.map_err(|_| FetchError::new("the URL is not valid"))?;
+        *request.headers_mut() = headers;
+        let mut policy = FetchPolicy::new(scope);
+        // The policy for URLs knows better where it may be used.
+        policy.allow_plain_http = true;
+        let request = FetchRequest::new(request, policy);
+        Ok(request.send(&*self.fetch).await?)
     }
 }
 
-fn redirect(response: &FetchResponse, from: &Url) -> Option<String> {
-    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+fn redirect(response: &Response<Bytes>, from: &Url) -> Option<String> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
-    let location = response.headers.get(LOCATION)?.to_str().ok()?;
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
     from.join(location).ok().map(String::from)
 }
 
