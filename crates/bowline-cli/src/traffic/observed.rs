@@ -9,8 +9,8 @@ use bowline::{
     Revision,
     proto::revision::Era,
     transport::{
-        BoxFuture, ConnectionError, DialOptions, Link, LinkEvent, OutgoingFrame, SendError,
-        Transport, TransportKind,
+        BoxFuture, ConnectionError, DialOptions, InterceptedLink, Link, LinkEvent, LinkInterceptor,
+        OutgoingFrame, SendError, Transport, TransportKind,
     },
 };
 
@@ -54,12 +54,12 @@ impl<W: TrafficObserver> Transport for ObservedTransport<W> {
                 Ok(inner) => {
                     let (server, dial_time) = (&*server, start.elapsed());
                     observer.observe(number, &TrafficEvent::Up { server, dial_time });
-                    Ok(Box::new(ObservedLink {
-                        inner,
+                    let observer = LinkObserver {
                         observer,
                         number,
                         down: false,
-                    }) as Box<dyn Link>)
+                    };
+                    Ok(Box::new(InterceptedLink::new(inner, observer)) as Box<dyn Link>)
                 }
                 Err(cause) => {
                     observer.observe(number, &TrafficEvent::Down(&cause));
@@ -82,24 +82,24 @@ impl<W: TrafficObserver> Transport for ObservedTransport<W> {
     }
 }
 
-struct ObservedLink<W> {
-    inner: Box<dyn Link>,
+/// Observes one link.
+struct LinkObserver<W> {
     observer: W,
     number: u32,
     /// Whether the link reported its failure.
     down: bool,
 }
 
-impl<W: TrafficObserver> ObservedLink<W> {
+impl<W: TrafficObserver> LinkObserver<W> {
     fn observe(&self, event: &TrafficEvent<'_>) {
         self.observer.observe(self.number, event);
     }
 }
 
-impl<W: TrafficObserver> Link for ObservedLink<W> {
-    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
+impl<W: TrafficObserver> LinkInterceptor for LinkObserver<W> {
+    fn send(&mut self, link: &mut dyn Link, outgoing: OutgoingFrame) -> Result<(), SendError> {
         let (id, frame) = (outgoing.id, outgoing.frame.clone());
-        match self.inner.send(outgoing) {
+        match link.send(outgoing) {
             Ok(()) => {
                 self.observe(&TrafficEvent::Sent(&frame));
                 Ok(())
@@ -114,12 +114,8 @@ impl<W: TrafficObserver> Link for ObservedLink<W> {
         }
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.inner.poll_flush(cx)
-    }
-
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
-        let event = self.inner.poll_event(cx);
+    fn poll_event(&mut self, link: &mut dyn Link, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        let event = link.poll_event(cx);
         match &event {
             Poll::Pending => {}
             Poll::Ready(LinkEvent::Frame(frame)) => self.observe(&TrafficEvent::Received(frame)),
@@ -138,25 +134,20 @@ impl<W: TrafficObserver> Link for ObservedLink<W> {
         event
     }
 
-    fn abort(&mut self, id: u64) {
+    fn abort(&mut self, link: &mut dyn Link, id: u64) {
         self.observe(&TrafficEvent::Cancelled(id));
-        self.inner.abort(id);
+        link.abort(id);
     }
 
-    fn stderr_tail(&self) -> Option<String> {
-        self.inner.stderr_tail()
-    }
-
-    fn set_revision(&mut self, revision: Revision) {
+    fn set_revision(&mut self, link: &mut dyn Link, revision: Revision) {
         self.observe(&TrafficEvent::RevisionAgreed(revision));
-        self.inner.set_revision(revision);
+        link.set_revision(revision);
     }
 
-    fn close(self: Box<Self>) {
+    fn closing(&mut self) {
         if !self.down {
             self.observe(&TrafficEvent::Closed);
         }
-        self.inner.close();
     }
 }
 

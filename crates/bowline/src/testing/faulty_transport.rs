@@ -9,10 +9,10 @@ use bytes::Bytes;
 
 use super::fault_plan::{FaultPlan, ReceiveFault, SendFault};
 use crate::{
-    proto::revision::Revision,
+    proto::revision::Era,
     transport::{
-        BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, LinkEvent,
-        OutgoingFrame, SendError, Transport, TransportKind,
+        BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, InterceptedLink, Link,
+        LinkEvent, LinkInterceptor, OutgoingFrame, SendError, Transport, TransportKind,
     },
 };
 
@@ -78,7 +78,7 @@ impl<T: Transport> Transport for FaultyTransport<T> {
         let plan = self.next_plan();
         let dialled = self.inner.dial(options);
         Box::pin(async move {
-            let link = FaultyLink::new(dialled.await?, plan);
+            let link = InterceptedLink::new(dialled.await?, FaultInjector::new(plan));
             Ok(Box::new(link) as Box<dyn Link>)
         })
     }
@@ -87,13 +87,17 @@ impl<T: Transport> Transport for FaultyTransport<T> {
         self.inner.kind()
     }
 
+    fn known_era(&self) -> Option<Era> {
+        self.inner.known_era()
+    }
+
     fn describe(&self) -> String {
         format!("{}, with faults", self.inner.describe())
     }
 }
 
-struct FaultyLink {
-    inner: Box<dyn Link>,
+/// Injects the faults of one link.
+struct FaultInjector {
     plan: FaultPlan,
     received: usize,
     sent: usize,
@@ -115,10 +119,9 @@ enum LinkState {
     Cut,
 }
 
-impl FaultyLink {
-    fn new(inner: Box<dyn Link>, plan: FaultPlan) -> Self {
+impl FaultInjector {
+    fn new(plan: FaultPlan) -> Self {
         Self {
-            inner,
             plan,
             received: 0,
             sent: 0,
@@ -191,8 +194,8 @@ impl FaultyLink {
     }
 }
 
-impl Link for FaultyLink {
-    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
+impl LinkInterceptor for FaultInjector {
+    fn send(&mut self, link: &mut dyn Link, outgoing: OutgoingFrame) -> Result<(), SendError> {
         if self.state == LinkState::Cut {
             return Err(SendError::Failed(cut_cause()));
         }
@@ -220,16 +223,12 @@ impl Link for FaultyLink {
         if !self.count_bytes(outgoing.frame.len()) {
             return Err(SendError::Failed(cut_cause()));
         }
-        self.inner.send(outgoing)?;
+        link.send(outgoing)?;
         self.sent += 1;
         Ok(())
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.inner.poll_flush(cx)
-    }
-
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+    fn poll_event(&mut self, link: &mut dyn Link, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         loop {
             if let Some(event) = self.ready_events.pop_front() {
                 return Poll::Ready(event);
@@ -241,27 +240,11 @@ impl Link for FaultyLink {
             if self.state == LinkState::Stalled {
                 return Poll::Pending;
             }
-            match ready!(self.inner.poll_event(cx)) {
+            match ready!(link.poll_event(cx)) {
                 LinkEvent::Frame(frame) => self.receive_frame(frame),
                 event => return Poll::Ready(event),
             }
         }
-    }
-
-    fn abort(&mut self, id: u64) {
-        self.inner.abort(id);
-    }
-
-    fn stderr_tail(&self) -> Option<String> {
-        self.inner.stderr_tail()
-    }
-
-    fn set_revision(&mut self, revision: Revision) {
-        self.inner.set_revision(revision);
-    }
-
-    fn close(self: Box<Self>) {
-        self.inner.close();
     }
 }
 

@@ -8,6 +8,7 @@ mod child;
 mod close_tracker;
 #[cfg(feature = "http-client")]
 pub(crate) mod http;
+mod intercept;
 mod memory;
 #[cfg(feature = "server")]
 mod stdio;
@@ -31,6 +32,7 @@ pub use http::{
     AuthChallenge, Authorizer, ChallengeAction, Http, HttpConfigError, HttpLimits, OutboundRequest,
     Unauthorized,
 };
+pub use intercept::{Intercepted, InterceptedLink, LinkInterceptor};
 pub use memory::{Memory, MemoryLink, MemoryListener};
 /// The HTTP client that [`Http`] uses, for applications that bring their own.
 #[cfg(feature = "http-client")]

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    TestClient, TestError, published_tools::PublishedTools, recorded_transport::RecordedTransport,
-};
+use super::{TestClient, TestError, published_tools::PublishedTools, recorded_transport::recorded};
 use crate::{
     client::{Client, ClientBuilder},
     proto::model::LogLevel,
@@ -22,11 +20,7 @@ impl TestClient {
             let mut clients = Vec::new();
             for (node, inner) in self.nodes.dial().enumerate() {
                 let recorder = Arc::clone(&self.recorder);
-                let transport = RecordedTransport {
-                    inner,
-                    recorder,
-                    node,
-                };
+                let transport = recorded(inner, recorder, node);
                 clients.push(self.builder().connect(transport).await?);
             }
             let published = PublishedTools::default();

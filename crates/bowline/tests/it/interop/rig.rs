@@ -23,7 +23,7 @@ use bowline::{
 use serde::Serialize;
 use serde_json::Value;
 
-use super::tap::{Frames, Tapped};
+use super::tap::{Frames, tapped};
 use crate::sync::lock;
 
 /// Far more than any test here takes: it is only there to end one that hangs.
@@ -106,10 +106,7 @@ impl Peer {
                 seen.push(format!("{telemetry:?}"));
             }
         };
-        let transport = Tapped {
-            process,
-            frames: frames.clone(),
-        };
+        let transport = tapped(process, frames.clone());
         let client = builder.observer(observer).connect(transport).await?;
         Ok(Self {
             client,

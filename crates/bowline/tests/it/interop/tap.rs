@@ -7,14 +7,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use bowline::{
-    proto::revision::Revision,
-    transport::{
-        BoxFuture, ChildProcess, ConnectionError, DialOptions, Link, LinkEvent, OutgoingFrame,
-        SendError, Transport, TransportKind,
-    },
+use bowline::transport::{
+    ChildProcess, Intercepted, Link, LinkEvent, LinkInterceptor, OutgoingFrame, SendError,
+    Transport,
 };
-use bytes::Bytes;
 use serde_json::Value;
 
 use crate::sync::lock;
@@ -65,67 +61,25 @@ impl Frames {
 }
 
 /// A child process whose frames are kept.
-pub(crate) struct Tapped {
-    pub(crate) process: ChildProcess,
-    pub(crate) frames: Frames,
+pub(crate) fn tapped(process: ChildProcess, frames: Frames) -> impl Transport {
+    Intercepted::new(process, move || Tap(frames.clone()))
 }
 
-impl Transport for Tapped {
-    fn dial(
-        &mut self,
-        dial: DialOptions,
-    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
-        let dialling = self.process.dial(dial);
-        let frames = self.frames.clone();
-        Box::pin(async move {
-            let link = dialling.await?;
-            Ok(Box::new(TappedLink { link, frames }) as Box<dyn Link>)
-        })
-    }
+struct Tap(Frames);
 
-    fn kind(&self) -> TransportKind {
-        self.process.kind()
-    }
-
-    fn describe(&self) -> String {
-        self.process.describe()
-    }
-}
-
-struct TappedLink {
-    link: Box<dyn Link>,
-    frames: Frames,
-}
-
-impl Link for TappedLink {
-    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
-        let frame: Bytes = outgoing.frame.clone();
-        self.link.send(outgoing)?;
-        self.frames.record(Direction::Out, &frame);
+impl LinkInterceptor for Tap {
+    fn send(&mut self, link: &mut dyn Link, outgoing: OutgoingFrame) -> Result<(), SendError> {
+        let frame = outgoing.frame.clone();
+        link.send(outgoing)?;
+        self.0.record(Direction::Out, &frame);
         Ok(())
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.link.poll_flush(cx)
-    }
-
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
-        let event = self.link.poll_event(cx);
+    fn poll_event(&mut self, link: &mut dyn Link, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        let event = link.poll_event(cx);
         if let Poll::Ready(LinkEvent::Frame(frame)) = &event {
-            self.frames.record(Direction::In, frame);
+            self.0.record(Direction::In, frame);
         }
         event
-    }
-
-    fn abort(&mut self, id: u64) {
-        self.link.abort(id);
-    }
-
-    fn set_revision(&mut self, revision: Revision) {
-        self.link.set_revision(revision);
-    }
-
-    fn close(self: Box<Self>) {
-        self.link.close();
     }
 }
