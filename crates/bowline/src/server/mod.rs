@@ -9,6 +9,7 @@
 pub mod auth;
 mod background;
 mod builder;
+mod builder_methods;
 mod capability;
 pub mod completion;
 mod conversation;

@@ -19,6 +19,7 @@ use crate::{
         },
     },
     server::{
+        builder_methods::question_options,
         error::{Error, ErrorKind, Result},
         form::{self, Elicit},
     },
@@ -94,19 +95,7 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
         }
     }
 
-    /// Sets the key of the question, which stays the same when others are asked
-    /// before it. On 2026-07-28, a client that knows the key may send the
-    /// answer along with its call.
-    pub fn key(mut self, key: &'a str) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// Sets how long to wait for the answer, if the client is asked live.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
+    question_options!();
 
     /// Returns an error unless the user answers.
     pub fn strict(self) -> StrictElicitation<'a, T> {
@@ -267,19 +256,7 @@ impl<'a> UrlElicitation<'a> {
         }
     }
 
-    /// Sets the key of the question, which stays the same when others are asked
-    /// before it. On 2026-07-28, a client that knows the key may send the
-    /// answer along with its call.
-    pub fn key(mut self, key: &'a str) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// Sets how long to wait for the answer, if the client is asked live.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
+    question_options!();
 
     async fn ask(self) -> Result<Elicited<()>> {
         let mut params = ElicitParams::url(self.message, self.url);

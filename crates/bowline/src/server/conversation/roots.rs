@@ -9,7 +9,10 @@ use std::{
 use super::{invocation::Invocation, question::OutgoingQuestion, scope::Scope};
 use crate::{
     proto::model::{ListRootsParams, ListRootsResult, ResultObject as _, Root},
-    server::error::{Error, Result},
+    server::{
+        builder_methods::question_options,
+        error::{Error, Result},
+    },
 };
 
 /// A request for the client's roots. Await it to send it.
@@ -32,19 +35,7 @@ impl<'a> RootsRequest<'a> {
         }
     }
 
-    /// Sets the key of the question, which stays the same when others are asked
-    /// before it. On 2026-07-28, a client that knows the key may send the
-    /// answer along with its call.
-    pub fn key(mut self, key: &'a str) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// Sets how long to wait for the answer, if the client is asked live.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
+    question_options!();
 
     async fn ask(self) -> Result<Vec<Root>> {
         let question = OutgoingQuestion {

@@ -9,12 +9,13 @@ use super::{
     Argument, Arguments, IntoPromptResult, Prompt, PromptInner, arguments::arguments_from_schema,
 };
 use crate::{
-    proto::model::{self, Icon, Meta},
+    proto::model,
     server::{
         Conversation, ServerContext,
         auth::scope,
-        capability::{CapabilitySet, ClientCapability},
-        completion::{Completers, CompletionContext, Completions},
+        builder_methods::{common_parts, completion_parts},
+        capability::CapabilitySet,
+        completion::Completers,
         error::{Error, Result},
         limits::CallLimits,
     },
@@ -78,73 +79,17 @@ impl<S: 'static> PromptBuilder<S, Arguments> {
 
 /// Optional parts.
 impl<S: 'static, A> PromptBuilder<S, A> {
-    /// Sets the display name.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.spec.definition.title = Some(title.into());
-        self
+    common_parts! {
+        in spec,
+        item: "prompt",
+        request: "request",
+        unavailable: "they cannot get it",
     }
+    completion_parts!("an argument");
 
     /// Sets the description.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.spec.definition.description = Some(description.into());
-        self
-    }
-
-    /// Adds an icon.
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.spec.definition.icons.push(icon);
-        self
-    }
-
-    /// Sets the `_meta` of the definition.
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.spec.definition.meta = Some(meta);
-        self
-    }
-
-    /// Adds capabilities that a client must have. For other clients the prompt
-    /// is not listed, and they cannot get it.
-    pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
-        let needs: CapabilitySet = needs.into_iter().collect();
-        self.spec.needs = self.spec.needs.union(needs);
-        self
-    }
-
-    /// Adds a scope that the caller's token must have, over HTTP. Requests
-    /// without it, and requests without any token, are rejected before anything
-    /// runs, with a challenge that names all scopes the request needs. It has
-    /// no effect where there are no tokens: on stdio and in memory.
-    ///
-    /// The prompt is listed for everyone, so clients can ask for more scopes.
-    pub fn scope(mut self, scope: &str) -> Self {
-        scope::push_unique(&mut self.spec.scopes, [scope]);
-        self
-    }
-
-    /// Sets the limits of one request.
-    pub fn limits(mut self, limits: CallLimits) -> Self {
-        self.spec.limits = limits;
-        self
-    }
-
-    /// Sets a function that completes an argument from the text typed so far.
-    pub fn complete<F, W>(mut self, argument: &str, complete: F) -> Self
-    where
-        F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
-        W: Future<Output = Result<Completions>> + Send + 'static,
-    {
-        self.spec.completers.add(argument, complete);
-        self
-    }
-
-    /// Completes an argument with the values that begin with the text typed so
-    /// far, ignoring case.
-    pub fn complete_from<T: Into<String>>(
-        mut self,
-        argument: &str,
-        values: impl IntoIterator<Item = T>,
-    ) -> Self {
-        self.spec.completers.add_fixed(argument, values);
         self
     }
 }

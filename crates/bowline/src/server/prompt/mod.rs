@@ -7,12 +7,13 @@ mod arguments;
 mod builder;
 mod messages;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::dispatch::request::ErasedHandler;
 use crate::{
     proto::model::{self, GetPromptResult},
     server::{
+        builder_methods::shared_item,
         capability::{CapabilitySet, ClientCapability},
         completion::Completers,
         limits::CallLimits,
@@ -75,15 +76,6 @@ impl<S: 'static> Prompt<S> {
 }
 
 impl<S> Prompt<S> {
-    /// Returns the same prompt for another state type: servers keep their
-    /// prompts without the type of the state.
-    pub(crate) fn for_state<T>(self) -> Prompt<T> {
-        Prompt {
-            shared: self.shared,
-            state: PhantomData,
-        }
-    }
-
     /// Returns the prompt's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -107,26 +99,4 @@ impl<S> Prompt<S> {
     }
 }
 
-impl Prompt<()> {
-    /// Returns the same prompt for a server with any state.
-    #[must_use]
-    pub fn with_any_state<S: Send + Sync + 'static>(self) -> Prompt<S> {
-        self.for_state()
-    }
-}
-
-impl<S> Clone for Prompt<S> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            state: PhantomData,
-        }
-    }
-}
-
-impl<S> fmt::Debug for Prompt<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut prompt = f.debug_struct("Prompt");
-        prompt.field("name", &self.name()).finish_non_exhaustive()
-    }
-}
+shared_item!(Prompt, item: "prompt", key: name);

@@ -5,15 +5,12 @@ use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 use super::{ContentPart, IntoReadResult, RequestedResource, Resource, ResourceInner};
 use crate::{
     proto::{
-        model::{self, Annotations, CacheScope, Icon, Meta, ReadResourceResult},
+        model::{self, Annotations, CacheScope, ReadResourceResult},
         server::CacheHint,
     },
     server::{
-        Conversation, ServerContext,
-        auth::scope,
-        capability::{CapabilitySet, ClientCapability},
-        dispatch::request::ErasedHandler,
-        error::Result,
+        Conversation, ServerContext, auth::scope, builder_methods::common_parts,
+        capability::CapabilitySet, dispatch::request::ErasedHandler, error::Result,
         limits::CallLimits,
     },
 };
@@ -41,10 +38,10 @@ impl ResourceBuilder {
         }
     }
 
-    /// Sets the display name.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
+    common_parts! {
+        item: "resource",
+        request: "read",
+        unavailable: "they cannot read it",
     }
 
     /// Sets the description, for the model.
@@ -65,47 +62,10 @@ impl ResourceBuilder {
         self
     }
 
-    /// Adds an icon.
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
     /// Sets hints for the client: the audience, the priority, the time of the
     /// last change.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.definition.annotations = Some(Box::new(annotations));
-        self
-    }
-
-    /// Sets the `_meta` of the definition.
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.definition.meta = Some(meta);
-        self
-    }
-
-    /// Adds capabilities that a client must have. For other clients the
-    /// resource is not listed, and they cannot read it.
-    pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
-        let needs: CapabilitySet = needs.into_iter().collect();
-        self.needs = self.needs.union(needs);
-        self
-    }
-
-    /// Adds a scope that the caller's token must have, over HTTP. Requests
-    /// without it, and requests without any token, are rejected before anything
-    /// runs, with a challenge that names all scopes the request needs. It has
-    /// no effect where there are no tokens: on stdio and in memory.
-    ///
-    /// The resource is listed for everyone, so clients can ask for more scopes.
-    pub fn scope(mut self, scope: &str) -> Self {
-        scope::push_unique(&mut self.scopes, [scope]);
-        self
-    }
-
-    /// Sets the limits of one read.
-    pub fn limits(mut self, limits: CallLimits) -> Self {
-        self.limits = limits;
         self
     }
 

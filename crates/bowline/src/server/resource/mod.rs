@@ -8,7 +8,7 @@ mod builder;
 mod contents;
 mod source;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::dispatch::request::ErasedHandler;
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
         server::CacheHint,
     },
     server::{
+        builder_methods::shared_item,
         capability::{CapabilitySet, ClientCapability},
         limits::CallLimits,
     },
@@ -67,24 +68,9 @@ impl Resource {
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> ResourceBuilder {
         ResourceBuilder::new(uri.into(), name.into())
     }
-
-    /// Returns the same resource for a server with any state.
-    #[must_use]
-    pub fn with_any_state<S: Send + Sync + 'static>(self) -> Resource<S> {
-        self.for_state()
-    }
 }
 
 impl<S> Resource<S> {
-    /// Returns the same resource for another state type: servers keep their
-    /// resources without the type of the state.
-    pub(crate) fn for_state<T>(self) -> Resource<T> {
-        Resource {
-            shared: self.shared,
-            state: PhantomData,
-        }
-    }
-
     /// Returns the URI.
     #[must_use]
     pub fn uri(&self) -> &str {
@@ -109,18 +95,4 @@ impl<S> Resource<S> {
     }
 }
 
-impl<S> Clone for Resource<S> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            state: PhantomData,
-        }
-    }
-}
-
-impl<S> fmt::Debug for Resource<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut resource = f.debug_struct("Resource");
-        resource.field("uri", &self.uri()).finish_non_exhaustive()
-    }
-}
+shared_item!(Resource, item: "resource", key: uri);

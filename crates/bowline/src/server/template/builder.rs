@@ -7,14 +7,15 @@ use serde::de::DeserializeOwned;
 use super::{ResourceTemplate, TemplateInner, UriPattern, Variables};
 use crate::{
     proto::{
-        model::{self, Annotations, CacheScope, Icon, Meta},
+        model::{self, Annotations, CacheScope},
         server::CacheHint,
     },
     server::{
         Conversation, ServerContext,
         auth::scope,
-        capability::{CapabilitySet, ClientCapability},
-        completion::{Completers, CompletionContext, Completions},
+        builder_methods::{common_parts, completion_parts},
+        capability::CapabilitySet,
+        completion::Completers,
         error::Result,
         limits::CallLimits,
         resource::{IntoReadResult, RequestedResource},
@@ -67,11 +68,13 @@ impl<S: 'static> ResourceTemplateBuilder<S, Variables> {
 
 /// Optional parts.
 impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
-    /// Sets the display name.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.spec.definition.title = Some(title.into());
-        self
+    common_parts! {
+        in spec,
+        item: "template",
+        request: "read",
+        unavailable: "they cannot read what matches it",
     }
+    completion_parts!("a variable");
 
     /// Sets the description, for the model.
     pub fn description(mut self, description: impl Into<String>) -> Self {
@@ -85,46 +88,9 @@ impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
         self
     }
 
-    /// Adds an icon.
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.spec.definition.icons.push(icon);
-        self
-    }
-
     /// Sets hints for the client.
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.spec.definition.annotations = Some(Box::new(annotations));
-        self
-    }
-
-    /// Sets the `_meta` of the definition.
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.spec.definition.meta = Some(meta);
-        self
-    }
-
-    /// Adds capabilities that a client must have. For other clients the
-    /// template is not listed, and they cannot read what matches it.
-    pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
-        let needs: CapabilitySet = needs.into_iter().collect();
-        self.spec.needs = self.spec.needs.union(needs);
-        self
-    }
-
-    /// Adds a scope that the caller's token must have, over HTTP. Requests
-    /// without it, and requests without any token, are rejected before anything
-    /// runs, with a challenge that names all scopes the request needs. It has
-    /// no effect where there are no tokens: on stdio and in memory.
-    ///
-    /// The template is listed for everyone, so clients can ask for more scopes.
-    pub fn scope(mut self, scope: &str) -> Self {
-        scope::push_unique(&mut self.spec.scopes, [scope]);
-        self
-    }
-
-    /// Sets the limits of one read.
-    pub fn limits(mut self, limits: CallLimits) -> Self {
-        self.spec.limits = limits;
         self
     }
 
@@ -132,27 +98,6 @@ impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
     /// Defaults to the server's setting.
     pub fn cache_hint(mut self, ttl: Duration, scope: CacheScope) -> Self {
         self.spec.cache_hint = Some(CacheHint { ttl, scope });
-        self
-    }
-
-    /// Sets a function that completes a variable from the text typed so far.
-    pub fn complete<F, W>(mut self, variable: &str, complete: F) -> Self
-    where
-        F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
-        W: Future<Output = Result<Completions>> + Send + 'static,
-    {
-        self.spec.completers.add(variable, complete);
-        self
-    }
-
-    /// Completes a variable with the values that begin with the text typed so
-    /// far, ignoring case.
-    pub fn complete_from<T: Into<String>>(
-        mut self,
-        variable: &str,
-        values: impl IntoIterator<Item = T>,
-    ) -> Self {
-        self.spec.completers.add_fixed(variable, values);
         self
     }
 }

@@ -9,7 +9,7 @@ mod pattern;
 pub(crate) mod string_map;
 mod variables;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::dispatch::request::ErasedHandler;
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
         server::CacheHint,
     },
     server::{
+        builder_methods::shared_item,
         capability::{CapabilitySet, ClientCapability},
         completion::Completers,
         limits::CallLimits,
@@ -82,15 +83,6 @@ impl<S: 'static> ResourceTemplate<S> {
 }
 
 impl<S> ResourceTemplate<S> {
-    /// Returns the same template for another state type: servers keep their
-    /// templates without the type of the state.
-    pub(crate) fn for_state<T>(self) -> ResourceTemplate<T> {
-        ResourceTemplate {
-            shared: self.shared,
-            state: PhantomData,
-        }
-    }
-
     /// Returns the URI template.
     #[must_use]
     pub fn uri_template(&self) -> &str {
@@ -116,28 +108,4 @@ impl<S> ResourceTemplate<S> {
     }
 }
 
-impl ResourceTemplate<()> {
-    /// Returns the same template for a server with any state.
-    #[must_use]
-    pub fn with_any_state<S: Send + Sync + 'static>(self) -> ResourceTemplate<S> {
-        self.for_state()
-    }
-}
-
-impl<S> Clone for ResourceTemplate<S> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            state: PhantomData,
-        }
-    }
-}
-
-impl<S> fmt::Debug for ResourceTemplate<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut template = f.debug_struct("ResourceTemplate");
-        template
-            .field("uri_template", &self.uri_template())
-            .finish_non_exhaustive()
-    }
-}
+shared_item!(ResourceTemplate, item: "template", key: uri_template);

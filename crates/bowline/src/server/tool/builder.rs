@@ -19,12 +19,13 @@ use crate::proto::http::header::ParamHeaders;
 use crate::{
     proto::{
         jsonrpc::RawJson,
-        model::{self, Icon, Meta, ToolAnnotations},
+        model::{self, ToolAnnotations},
     },
     server::{
         Conversation,
         auth::scope,
-        capability::{CapabilitySet, ClientCapability},
+        builder_methods::common_parts,
+        capability::CapabilitySet,
         dispatch::tool_call::{ConversationTool, PlainTool, StartCall},
         error::Result,
         form::Elicit,
@@ -113,10 +114,11 @@ impl<D, I> ToolBuilder<D, I> {
 
 /// Optional parts.
 impl<D, I> ToolBuilder<D, I> {
-    /// Sets the display name.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.spec.definition.title = Some(title.into());
-        self
+    common_parts! {
+        in spec,
+        item: "tool",
+        request: "call",
+        unavailable: "their calls are rejected before anything runs",
     }
 
     /// Declares that the tool changes nothing.
@@ -145,43 +147,6 @@ impl<D, I> ToolBuilder<D, I> {
     /// Sets all annotations at once.
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.spec.definition.annotations = Some(Box::new(annotations));
-        self
-    }
-
-    /// Adds an icon.
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.spec.definition.icons.push(icon);
-        self
-    }
-
-    /// Sets the `_meta` of the definition.
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.spec.definition.meta = Some(meta);
-        self
-    }
-
-    /// Adds capabilities that a client must have. For other clients the tool is
-    /// not listed, and their calls are rejected before anything runs.
-    pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
-        let needs: CapabilitySet = needs.into_iter().collect();
-        self.spec.needs = self.spec.needs.union(needs);
-        self
-    }
-
-    /// Adds a scope that the caller's token must have, over HTTP. Calls without
-    /// it, and calls without any token, are rejected before anything runs, with
-    /// a challenge that names all scopes the call needs. It has no effect where
-    /// there are no tokens: on stdio and in memory.
-    ///
-    /// The tool is listed for everyone, so clients can ask for more scopes.
-    pub fn scope(mut self, scope: &str) -> Self {
-        scope::push_unique(&mut self.spec.scopes, [scope]);
-        self
-    }
-
-    /// Sets the limits of one call.
-    pub fn limits(mut self, limits: CallLimits) -> Self {
-        self.spec.limits = limits;
         self
     }
 

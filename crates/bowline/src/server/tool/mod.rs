@@ -17,11 +17,12 @@ mod tool_fn;
 mod typestate;
 mod unique_keys;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use crate::{
     proto::model,
     server::{
+        builder_methods::shared_item,
         capability::{CapabilitySet, ClientCapability},
         dispatch::tool_call::StartCall,
         form::Elicit,
@@ -197,15 +198,6 @@ impl Tool {
 }
 
 impl<S> Tool<S> {
-    /// Returns the same tool for another state type: servers keep their tools
-    /// without the type of the state.
-    pub(crate) fn for_state<T>(self) -> Tool<T> {
-        Tool {
-            shared: self.shared,
-            state: PhantomData,
-        }
-    }
-
     /// Returns the tool's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -242,26 +234,4 @@ impl DeclaredForm {
     }
 }
 
-impl Tool<()> {
-    /// Returns the same tool for a server with any state.
-    #[must_use]
-    pub fn with_any_state<S: Send + Sync + 'static>(self) -> Tool<S> {
-        self.for_state()
-    }
-}
-
-impl<S> Clone for Tool<S> {
-    fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            state: PhantomData,
-        }
-    }
-}
-
-impl<S> fmt::Debug for Tool<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut tool = f.debug_struct("Tool");
-        tool.field("name", &self.name()).finish_non_exhaustive()
-    }
-}
+shared_item!(Tool, item: "tool", key: name);

@@ -16,6 +16,7 @@ use crate::{
         ResultObject as _, Role, SamplingMessage, Tool,
     },
     server::{
+        builder_methods::question_options,
         conversation::{invocation::Invocation, question::OutgoingQuestion, scope::Scope},
         error::{Error, ErrorKind, Result},
     },
@@ -180,18 +181,7 @@ impl<'a, M> Sample<'a, M> {
         self.require(is_priority(priority), PRIORITY_RANGE)
     }
 
-    /// Sets the key of the question, which stays the same when others are asked
-    /// before it.
-    pub fn key(mut self, key: &'a str) -> Self {
-        self.query.key = Some(key);
-        self
-    }
-
-    /// Sets how long to wait for the answer, if the client is asked live.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.query.timeout = Some(timeout);
-        self
-    }
+    question_options!(query);
 
     fn preferences(&mut self) -> &mut ModelPreferences {
         self.query.preferences.get_or_insert_default()
