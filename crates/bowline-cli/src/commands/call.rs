@@ -52,14 +52,9 @@ impl Call {
         self.save.check()?;
         let words = self.words.clone().resolve(cx)?;
         let server = words.target.name();
-        let Some(name) = words.name.as_deref().filter(|name| !name.is_empty()) else {
-            return Err(
-                Failure::usage(format!("no tool given for {server}")).hint(format!(
-                    "`bowline list {}` shows its tools",
-                    words.target.to_shell_args()
-                )),
-            );
-        };
+        let name = words.required_name("tool", |server| {
+            format!("`bowline list {server}` shows its tools")
+        })?;
         let argument_words = arguments::parse_words(&words.rest, cx.time_left())?;
         let (tool, outcome) = target::with_client(cx, &words.target, async |client| {
             let (tool, arguments) = self
@@ -117,7 +112,7 @@ pub(crate) fn print_outcome(
     let what = format!("{server}.{tool}");
     let printed = match outcome {
         CallOutcome::Done(result) => print(cx, &what, tool, &result, save),
-        CallOutcome::Parked(id) => interaction::report_parked(cx, &id),
+        CallOutcome::Suspended(id) => interaction::report_suspended(cx, &id),
     };
     let responder_failure = cx
         .responder

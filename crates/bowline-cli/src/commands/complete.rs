@@ -31,14 +31,10 @@ pub(crate) struct Complete {
 impl Complete {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let words = self.words.resolve(cx)?;
-        let (server, shell_args) = (words.target.name(), words.target.to_shell_args());
-        let Some(name) = &words.name else {
-            return Err(
-                Failure::usage(format!("no prompt or template given for {server}")).hint(format!(
-                    "`bowline prompts {shell_args}` and `bowline templates {shell_args}` show them"
-                )),
-            );
-        };
+        let server = words.target.name();
+        let name = words.required_name("prompt or template", |server| {
+            format!("`bowline prompts {server}` and `bowline templates {server}` show them")
+        })?;
         let params = params(name, &words.rest)?;
         let raw = target::with_client(cx, &words.target, async |client| {
             let result = send(client, method::COMPLETION_COMPLETE, params.clone()).await;

@@ -41,14 +41,9 @@ impl Prompt {
         self.save.check()?;
         let words = self.words.clone().resolve(cx)?;
         let server = words.target.name();
-        let Some(word) = &words.name else {
-            return Err(
-                Failure::usage(format!("no prompt given for {server}")).hint(format!(
-                    "`bowline prompts {}` shows its prompts",
-                    words.target.to_shell_args()
-                )),
-            );
-        };
+        let word = words.required_name("prompt", |server| {
+            format!("`bowline prompts {server}` shows its prompts")
+        })?;
         let argument_words = arguments::parse_words(&words.rest, cx.time_left())?;
         let (name, raw) = target::with_client(cx, &words.target, async |client| {
             self.get(cx, client, &words.target, word, &argument_words)

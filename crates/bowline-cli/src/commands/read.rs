@@ -41,14 +41,9 @@ impl Read {
         self.save.check()?;
         let words = self.words.resolve(cx)?;
         let server = words.target.name();
-        let Some(uri) = &words.name else {
-            return Err(
-                Failure::usage(format!("no resource given for {server}")).hint(format!(
-                    "`bowline resources {}` shows its resources",
-                    words.target.to_shell_args()
-                )),
-            );
-        };
+        let uri = words.required_name("resource", |server| {
+            format!("`bowline resources {server}` shows its resources")
+        })?;
         if let Some(word) = words.rest.first() {
             return Err(Failure::usage(format!("unexpected argument `{word}`"))
                 .hint("read one resource at a time"));

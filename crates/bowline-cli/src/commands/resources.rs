@@ -7,7 +7,7 @@ use crate::{
     commands::raw,
     context::Context,
     failure::Failure,
-    output::{escape_control, escape_name},
+    output::{Column, escape_control, escape_name},
     signature::{first_sentence, shorten, terminal_width},
     target::{self, ServerArgs},
 };
@@ -72,16 +72,12 @@ pub(super) fn print(
         return Ok(());
     }
     let paint = cx.output.paint();
-    let widest = rows.iter().map(|(uri, _)| uri.chars().count()).max();
-    let column = widest.unwrap_or_default().min(terminal_width() / 2);
-    let lines = rows.iter().map(|(uri, summary)| {
-        let gap = " ".repeat(column.saturating_sub(uri.chars().count()));
-        let summary = shorten(summary, terminal_width().saturating_sub(column + 2));
-        format!(
-            "{}{gap}  {}",
-            paint.bold(escape_name(uri)),
-            paint.dim(escape_control(&summary))
-        )
+    let uris: Vec<_> = rows.iter().map(|(uri, _)| escape_name(uri)).collect();
+    let column = Column::of(&uris).max_width(terminal_width() / 2);
+    let lines = uris.iter().zip(rows).map(|(uri, (_, summary))| {
+        let uri = column.styled_cell(uri, paint.bold(uri));
+        let summary = shorten(summary, terminal_width().saturating_sub(column.end()));
+        format!("{uri}{}", paint.dim(escape_control(&summary)))
     });
     let lines: Vec<_> = lines.collect();
     cx.output.line(lines.join("\n"))

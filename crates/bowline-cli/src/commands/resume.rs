@@ -9,7 +9,7 @@ use super::call;
 use crate::{
     context::Context,
     failure::Failure,
-    interaction::{self, ParkedCall, ParkedStore},
+    interaction::{self, CallStore, StoredCall},
     output::SaveArgs,
     target,
 };
@@ -45,11 +45,11 @@ pub(crate) struct Resume {
 impl Resume {
     pub(crate) async fn run(mut self, cx: &Context) -> Result<(), Failure> {
         self.save.check()?;
-        let store = ParkedStore::open()?;
+        let store = CallStore::open()?;
         let Some(id) = self.id else {
             return list(cx, &store.list());
         };
-        let parked = store.get(&id)?;
+        let stored = store.get(&id)?;
         if self.discard {
             store.remove(&id)?;
             cx.output.note(format!("discarded {id}"));
@@ -57,17 +57,17 @@ impl Resume {
         }
         // Resolved before the current directory changes.
         self.save.out = self.save.out.as_deref().map(absolute);
-        let questions = parked.continuation.questions();
+        let questions = stored.continuation.questions();
         let answers = interaction::read_answers(&self.answers, cx.time_left())?;
         let answers =
-            interaction::match_to_questions(&answers, questions, |key| parked.is_open(key))
+            interaction::match_to_questions(&answers, questions, |key| stored.is_open(key))
                 .map_err(|failure| {
-                    failure.hint(format!("resume with: {}", parked.command_line()))
+                    failure.hint(format!("resume with: {}", stored.command_line()))
                 })?;
-        let cx = &resumed_context(cx, &parked, answers)?;
-        let target = parked.target(cx)?;
-        let tool = parked.tool.clone();
-        let server = parked.name.clone();
+        let cx = &resumed_context(cx, &stored, answers)?;
+        let target = stored.target(cx)?;
+        let tool = stored.tool.clone();
+        let server = stored.name.clone();
         let what = format!("{server}.{tool}");
         let outcome = target::with_client(cx, &target, async |client| {
             // Read again, in case this is not the first attempt.
@@ -81,7 +81,7 @@ impl Resume {
 /// Returns the context in which the call was suspended, with the new answers.
 fn resumed_context(
     cx: &Context,
-    parked: &ParkedCall,
+    stored: &StoredCall,
     answers: Vec<interaction::Answers>,
 ) -> Result<Context, Failure> {
     let mut globals = cx.globals.clone();
@@ -92,13 +92,13 @@ fn resumed_context(
         .iter()
         .map(|root| absolute(root))
         .collect();
-    globals.interaction.parked_answers = answers;
+    globals.interaction.suspended_answers = answers;
     // A project's file is found again in that directory, and must be trusted
     // again.
-    let is_user_file = |path: &PathBuf| !target::is_project_file(path, parked.folder());
-    globals.config = parked.config().filter(is_user_file).or(globals.config);
-    globals.protocol = parked.revision().or(globals.protocol);
-    parked.enter_folder()?;
+    let is_user_file = |path: &PathBuf| !target::is_project_file(path, stored.folder());
+    globals.config = stored.config().filter(is_user_file).or(globals.config);
+    globals.protocol = stored.revision().or(globals.protocol);
+    stored.enter_folder()?;
     Ok(cx.with_globals(globals))
 }
 
@@ -106,17 +106,17 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn list(cx: &Context, all: &[ParkedCall]) -> Result<(), Failure> {
+fn list(cx: &Context, all: &[StoredCall]) -> Result<(), Failure> {
     if cx.json() {
         let all: Vec<_> = all
             .iter()
-            .map(|parked| {
+            .map(|stored| {
                 json!({
-                    "parked": parked.id,
-                    "server": parked.name,
-                    "tool": parked.tool,
-                    "questions": parked.continuation.questions(),
-                    "resume": parked.command_line(),
+                    "suspended": stored.id,
+                    "server": stored.name,
+                    "tool": stored.tool,
+                    "questions": stored.continuation.questions(),
+                    "resume": stored.command_line(),
                 })
             })
             .collect();
@@ -126,13 +126,13 @@ fn list(cx: &Context, all: &[ParkedCall]) -> Result<(), Failure> {
         cx.output.note("no suspended calls");
     }
     let paint = cx.output.paint();
-    for parked in all {
-        let what = format!("{} of {}", parked.tool, parked.name);
+    for stored in all {
+        let what = format!("{} of {}", stored.tool, stored.name);
         let what = interaction::one_line(&what);
-        let age = paint.dim(format_age(parked.age().as_secs()));
+        let age = paint.dim(format_age(stored.age().as_secs()));
         cx.output
-            .line(format!("{}  {what}, {age}", paint.bold(&parked.id)))?;
-        cx.output.line(format!("  {}", parked.command_line()))?;
+            .line(format!("{}  {what}, {age}", paint.bold(&stored.id)))?;
+        cx.output.line(format!("  {}", stored.command_line()))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::run::{ServerResult, ServerState, run_on_all};
 use crate::{
     context::Context,
     failure::Failure,
-    output::{Style, escape_control, short_path},
+    output::{Column, Style, escape_control, short_path},
     target::{Servers, ShadowedBy, Target, trust},
 };
 
@@ -135,8 +135,8 @@ async fn server_identity(client: Client) -> Result<String, Failure> {
 pub(crate) fn format_inventory(cx: &Context, inventory: &Inventory) -> String {
     let paint = cx.output.paint();
     let mut lines = Vec::new();
-    let names = inventory.entries.iter().map(|entry| entry.name.len());
-    let width = names.max().unwrap_or_default();
+    let names = inventory.entries.iter();
+    let names = Column::of(names.map(|entry| escape_control(&entry.name)));
     for path in inventory.paths() {
         let in_file = || inventory.entries.iter().filter(|it| it.path == path);
         let app = in_file().find_map(|entry| entry.app);
@@ -148,7 +148,7 @@ pub(crate) fn format_inventory(cx: &Context, inventory: &Inventory) -> String {
             .map(|app| format!("  {}", app.name()))
             .unwrap_or_default();
         lines.push(format!("{}{}", paint.bold(title), paint.dim(app)));
-        lines.extend(in_file().map(|entry| entry.line(cx, width)));
+        lines.extend(in_file().map(|entry| entry.line(cx, names)));
         let problems = inventory
             .problems
             .iter()
@@ -184,12 +184,12 @@ impl Inventory {
 }
 
 impl InventoryEntry {
-    fn line(&self, cx: &Context, width: usize) -> String {
+    fn line(&self, cx: &Context, names: Column) -> String {
         let paint = cx.output.paint();
-        let name = format!("{:width$}", escape_control(&self.name));
+        let name = names.cell(&escape_control(&self.name));
         let endpoint = paint.dim(&self.endpoint);
         match &self.state {
-            EntryState::Effective(_) => format!("    {name}  {endpoint}"),
+            EntryState::Effective(_) => format!("    {name}{endpoint}"),
             EntryState::Untrusted(trust_state) => {
                 let mark = paint.text(Style::Warning, "?");
                 let why = match trust_state {
@@ -199,15 +199,15 @@ impl InventoryEntry {
                 let shell_args = &self.shell_args;
                 let advice = format!("run `bowline config trust {shell_args}` to review it");
                 let advice = paint.dim(advice);
-                format!("  {mark} {name}  {endpoint}\n      not used: {why}\n      {advice}")
+                format!("  {mark} {name}{endpoint}\n      not used: {why}\n      {advice}")
             }
             EntryState::Shadowed(shadowing) => {
                 let shadowing = format!("not used: {}", shadowing.reason());
-                format!("  {} {name}  {}", paint.dim("-"), paint.dim(shadowing))
+                format!("  {} {name}{}", paint.dim("-"), paint.dim(shadowing))
             }
             EntryState::Disabled => {
                 let label = paint.dim("disabled");
-                format!("  {} {name}  {label}", paint.dim("-"))
+                format!("  {} {name}{label}", paint.dim("-"))
             }
             EntryState::Checked(result) => {
                 let state = ServerState::from_result(&result.result).as_str();
@@ -216,7 +216,7 @@ impl InventoryEntry {
                         let mark = paint.text(Style::Success, "✓");
                         let ms = result.open_time.as_secs_f64() * 1000.0;
                         let status = format!("{state} in {ms:.0} ms ({identity})");
-                        format!("  {mark} {name}  {status:<50}  {endpoint}")
+                        format!("  {mark} {name}{status:<50}  {endpoint}")
                             .trim_end()
                             .to_owned()
                     }
@@ -227,7 +227,7 @@ impl InventoryEntry {
                             "run `bowline doctor {}` to find out why",
                             self.shell_args
                         ));
-                        format!("  {mark} {name}  {state}  {endpoint}\n      {why}\n      {advice}")
+                        format!("  {mark} {name}{state}  {endpoint}\n      {why}\n      {advice}")
                     }
                 }
             }

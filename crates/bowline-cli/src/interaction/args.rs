@@ -29,7 +29,7 @@ pub(crate) struct InteractionArgs {
     pub(crate) preset_answers: Vec<Answers>,
     /// Answers to the questions of a suspended call only.
     #[arg(skip)]
-    pub(crate) parked_answers: Vec<Answers>,
+    pub(crate) suspended_answers: Vec<Answers>,
     /// Accept everything, and fill in forms with their defaults
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) accept: bool,

@@ -5,7 +5,7 @@
 //! - `form` asks for `field`s, `page` opens a browser, `sampling` asks a
 //!   `model`, or the user instead.
 //! - `rounds` runs a call to its end, with its `progress` on the `screen`; a
-//!   call with unanswered questions is suspended, and `parked` stores it.
+//!   call with unanswered questions is suspended, and `suspended` stores it.
 
 mod args;
 mod field;
@@ -13,7 +13,6 @@ mod form;
 mod matching;
 mod model;
 mod page;
-mod parked;
 mod preset;
 mod progress;
 mod prompt;
@@ -24,6 +23,7 @@ mod rounds;
 mod sampling;
 mod screen;
 mod settings;
+mod suspended;
 mod terminal;
 
 use std::sync::Arc;
@@ -39,10 +39,10 @@ use serde_json::Value;
 pub(crate) use self::{
     args::{Answers, InteractionArgs},
     matching::match_to_questions,
-    parked::{ParkedCall, ParkedStore},
     preset::{AnswerWord, parse_answer, read_answers},
     question::shell_quoted,
     responder::Responder,
+    suspended::{CallStore, StoredCall},
 };
 use self::{responder::Unanswered, rounds::Rounds};
 use crate::{context::Context, failure::Failure, output::escape_control};
@@ -83,7 +83,7 @@ pub(crate) enum CallOutcome {
     Done(Box<CallToolResult>),
     /// Suspended, with questions that nobody could answer; `bowline resume`
     /// resumes it.
-    Parked(String),
+    Suspended(String),
 }
 
 /// Calls a tool and answers its questions.
@@ -101,17 +101,17 @@ pub(crate) async fn call(
 pub(crate) async fn resume(
     cx: &Context,
     client: &Client,
-    parked: ParkedCall,
+    stored: StoredCall,
 ) -> Result<CallOutcome, Failure> {
     cx.responder.set_name(client);
-    let tool = parked.tool.clone();
-    Rounds::new(cx, client, &tool).resume(parked).await
+    let tool = stored.tool.clone();
+    Rounds::new(cx, client, &tool).resume(stored).await
 }
 
 /// Prints what a suspended call is waiting for and how to resume it: to
 /// standard error, or as JSON.
-pub(crate) fn report_parked(cx: &Context, id: &str) -> Result<(), Failure> {
-    ParkedStore::open()?.get(id)?.report(cx)
+pub(crate) fn report_suspended(cx: &Context, id: &str) -> Result<(), Failure> {
+    CallStore::open()?.get(id)?.report(cx)
 }
 
 /// Declines a question that cannot wait: the call stays open until it is

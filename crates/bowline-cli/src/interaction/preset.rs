@@ -120,34 +120,34 @@ pub(crate) struct PresetAnswers {
     /// Answers for a suspended call come first.
     answers: Vec<PresetAnswer>,
     /// The number of answers for a suspended call.
-    parked_count: usize,
+    suspended_count: usize,
     /// Whether the questions of the suspended call are answered. Later
     /// questions may have fields of the same names with another meaning.
-    parked_done: AtomicBool,
+    suspended_done: AtomicBool,
     used: Mutex<BTreeSet<usize>>,
     asked_fields: Mutex<BTreeSet<String>>,
 }
 
 impl PresetAnswers {
     /// Combines answers to any question with those for a suspended call.
-    pub(crate) fn new(answers: &[Answers], parked: &[Answers]) -> Self {
+    pub(crate) fn new(answers: &[Answers], suspended: &[Answers]) -> Self {
         let flatten = |answers: &[Answers]| -> Vec<PresetAnswer> {
             let each = answers.iter().flat_map(|batch| batch.iter().cloned());
             each.collect()
         };
-        let mut all = flatten(parked);
-        let parked_count = all.len();
+        let mut all = flatten(suspended);
+        let suspended_count = all.len();
         all.extend(flatten(answers));
         Self {
             answers: all,
-            parked_count,
+            suspended_count,
             ..Self::default()
         }
     }
 
     /// Sets whether the questions of the suspended call are answered.
-    pub(crate) fn set_parked_done(&self, is_over: bool) {
-        self.parked_done.store(is_over, Ordering::Relaxed);
+    pub(crate) fn set_suspended_done(&self, is_over: bool) {
+        self.suspended_done.store(is_over, Ordering::Relaxed);
     }
 
     /// Returns the answers for the fields of a form, and the invalid ones.
@@ -175,8 +175,8 @@ impl PresetAnswers {
     /// precedence over general ones, and those for a suspended call over both.
     fn answers_for(&self, question: Option<&str>, field: &str) -> Vec<&PresetAnswer> {
         let full_key = question.map(|question| format!("{question}.{field}"));
-        let start = match self.parked_done.load(Ordering::Relaxed) {
-            true => self.parked_count,
+        let start = match self.suspended_done.load(Ordering::Relaxed) {
+            true => self.suspended_count,
             false => 0,
         };
         let is_for = |key: &str| key == field || full_key.as_deref() == Some(key);
@@ -186,7 +186,12 @@ impl PresetAnswers {
             .collect();
         // Overridden answers were meant for this field too.
         sync::lock(&self.used).extend(&all);
-        let rank = |index: usize| (index >= self.parked_count, self.answers[index].key == field);
+        let rank = |index: usize| {
+            (
+                index >= self.suspended_count,
+                self.answers[index].key == field,
+            )
+        };
         let best = all.iter().map(|index| rank(*index)).min();
         let best = all.into_iter().filter(|index| Some(rank(*index)) == best);
         best.map(|index| &self.answers[index]).collect()
@@ -310,11 +315,11 @@ mod tests {
     }
 
     #[test]
-    fn answers_for_a_parked_call_are_for_no_other_question() {
+    fn answers_for_a_suspended_call_are_for_no_other_question() {
         let given = PresetAnswers::new(&parsed(&["bags=1"]), &parsed(&["seat=aisle", "bags=2"]));
         let first = json!({"seat": "aisle", "bags": 2});
         assert_eq!(content(&given, Some("pick")), first);
-        given.set_parked_done(true);
+        given.set_suspended_done(true);
         assert_eq!(content(&given, Some("pick")), json!({"bags": 1}));
         assert_eq!(given.unused(true), [""; 0]);
     }

@@ -95,7 +95,7 @@ impl Responder {
             color: globals.color,
             preset: PresetAnswers::new(
                 &globals.interaction.preset_answers,
-                &globals.interaction.parked_answers,
+                &globals.interaction.suspended_answers,
             ),
             failures: Mutex::default(),
             screen: Screen::new(output.note_paint()),
@@ -196,8 +196,8 @@ impl Responder {
     }
 
     /// Sets whether the questions of the suspended call are answered.
-    pub(crate) fn set_parked_done(&self, is_over: bool) {
-        self.preset.set_parked_done(is_over);
+    pub(crate) fn set_suspended_done(&self, is_over: bool) {
+        self.preset.set_suspended_done(is_over);
     }
 
     /// Records a failed answer. Returns whether it is new: a server may ask

@@ -14,10 +14,10 @@ use super::{
     CallOutcome,
     args::LogFilter,
     one_line,
-    parked::{ParkedCall, ParkedStore},
     progress::Progress,
     required_urls,
     responder::{Responder, Unanswered},
+    suspended::{CallStore, StoredCall},
 };
 use crate::{
     context::Context,
@@ -37,13 +37,13 @@ pub(crate) struct Rounds<'a> {
     client: &'a Client,
     tool: &'a str,
     /// The stored call, if it was suspended.
-    parked: Option<ParkedCall>,
+    stored: Option<StoredCall>,
 }
 
 /// The result of a round.
 enum RoundResult {
     Outcome(ToolCallOutcome),
-    Parked(String),
+    Suspended(String),
 }
 
 impl<'a> Rounds<'a> {
@@ -52,7 +52,7 @@ impl<'a> Rounds<'a> {
             cx,
             client,
             tool,
-            parked: None,
+            stored: None,
         }
     }
 
@@ -68,20 +68,20 @@ impl<'a> Rounds<'a> {
     }
 
     /// Resumes a suspended call.
-    pub(crate) async fn resume(mut self, parked: ParkedCall) -> Result<CallOutcome, Failure> {
-        let (continuation, answers) = (parked.continuation.clone(), parked.answers.clone());
-        self.parked = Some(parked);
+    pub(crate) async fn resume(mut self, stored: StoredCall) -> Result<CallOutcome, Failure> {
+        let (continuation, answers) = (stored.continuation.clone(), stored.answers.clone());
+        self.stored = Some(stored);
         let responder = &self.cx.responder;
-        responder.set_parked_done(false);
+        responder.set_suspended_done(false);
         let next = self.round(continuation, answers, 0).await?;
-        responder.set_parked_done(true);
+        responder.set_suspended_done(true);
         self.run(next).await
     }
 
     async fn run(&mut self, mut next: RoundResult) -> Result<CallOutcome, Failure> {
         for round in 1..=MAX_ROUNDS {
             match next {
-                RoundResult::Parked(id) => return Ok(CallOutcome::Parked(id)),
+                RoundResult::Suspended(id) => return Ok(CallOutcome::Suspended(id)),
                 RoundResult::Outcome(ToolCallOutcome::Done(result)) => {
                     self.remove_stored()?;
                     return Ok(CallOutcome::Done(result));
@@ -111,7 +111,7 @@ impl<'a> Rounds<'a> {
             sleep(Duration::from_millis(100 << round.min(5))).await;
         }
         let open_questions = self.answer(&continuation, &mut answers).await?;
-        if !open_questions.is_empty() || self.parked.is_some() {
+        if !open_questions.is_empty() || self.stored.is_some() {
             // Stored before sending: a lost answer can be sent again.
             self.store(&continuation, &answers)?;
         }
@@ -120,8 +120,8 @@ impl<'a> Rounds<'a> {
                 // All of them are reported at the end.
                 let _ = self.cx.responder.record_failure(unanswered);
             }
-            let id = self.parked.as_ref().map(|parked| parked.id.clone());
-            return Ok(RoundResult::Parked(id.unwrap_or_default()));
+            let id = self.stored.as_ref().map(|stored| stored.id.clone());
+            return Ok(RoundResult::Suspended(id.unwrap_or_default()));
         }
         let call = self.client.tools().resume(continuation, &answers);
         match self.send_with_progress(call).await {
@@ -159,19 +159,19 @@ impl<'a> Rounds<'a> {
         continuation: &SuspendedCall,
         answers: &InputResponses,
     ) -> Result<(), Failure> {
-        let parked_store = ParkedStore::open()?;
-        let parked = match self.parked.take() {
-            Some(mut parked) => {
-                parked.continuation = continuation.clone();
-                parked.answers = answers.clone();
-                parked
+        let call_store = CallStore::open()?;
+        let stored = match self.stored.take() {
+            Some(mut stored) => {
+                stored.continuation = continuation.clone();
+                stored.answers = answers.clone();
+                stored
             }
             None => {
                 let revision = self.client.server().map(|server| server.revision);
                 let (continuation, answers) = (continuation.clone(), answers.clone());
-                ParkedCall::new(
+                StoredCall::new(
                     self.cx,
-                    parked_store.new_id(),
+                    call_store.new_id(),
                     revision,
                     self.tool,
                     continuation,
@@ -179,13 +179,13 @@ impl<'a> Rounds<'a> {
                 )?
             }
         };
-        parked_store.save(self.parked.insert(parked))
+        call_store.save(self.stored.insert(stored))
     }
 
     /// Removes the stored call after it has ended.
     fn remove_stored(&mut self) -> Result<(), Failure> {
-        match self.parked.take() {
-            Some(parked) => ParkedStore::open()?.remove(&parked.id),
+        match self.stored.take() {
+            Some(stored) => CallStore::open()?.remove(&stored.id),
             None => Ok(()),
         }
     }
@@ -195,16 +195,16 @@ impl<'a> Rounds<'a> {
     fn round_failure(&mut self, error: Error) -> Failure {
         let is_refused = error.server_error().is_some();
         let failure = Failure::from(error);
-        match &self.parked {
+        match &self.stored {
             Some(_) if is_refused => {
                 // An error of the store matters less.
                 let _ = self.remove_stored();
                 failure.hint("the server refused to resume this call: make a new one")
             }
-            Some(parked) => failure.hint(format!(
+            Some(stored) => failure.hint(format!(
                 "the call is still suspended, with its answers: `bowline resume {}` sends them \
                  again",
-                parked.id
+                stored.id
             )),
             None => failure,
         }

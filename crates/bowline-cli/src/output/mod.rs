@@ -9,6 +9,7 @@ mod escape;
 mod files;
 mod path;
 mod style;
+mod table;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -24,6 +25,7 @@ pub(crate) use self::{
     files::{FileContent, SaveArgs},
     path::short_path,
     style::{Paint, Style},
+    table::Column,
 };
 use crate::{args::Color, failure::Failure, sync};
 

@@ -70,6 +70,22 @@ pub(crate) struct ResolvedWords {
     pub(crate) rest: Vec<String>,
 }
 
+impl ResolvedWords {
+    /// Returns the item, which must be given. `kind` says what it is, and `hint` how to
+    /// find one, from the words that stand for the server.
+    pub(crate) fn required_name(
+        &self,
+        kind: &str,
+        hint: impl FnOnce(&str) -> String,
+    ) -> Result<&str, Failure> {
+        let name = self.name.as_deref().filter(|name| !name.is_empty());
+        name.ok_or_else(|| {
+            let failure = Failure::usage(format!("no {kind} given for {}", self.target.name()));
+            failure.hint(hint(&self.target.to_shell_args()))
+        })
+    }
+}
+
 impl TargetWords {
     /// Resolves the server and the item.
     pub(crate) fn resolve(self, cx: &Context) -> Result<ResolvedWords, Failure> {

@@ -143,13 +143,13 @@ async fn a_conversation_goes_on_in_another_process() {
     client.stop().await;
     check_key(&key);
     for _ in 0..3 {
-        let ToolCallOutcome::InputRequired(parked) = turn else {
+        let ToolCallOutcome::InputRequired(suspended) = turn else {
             break;
         };
         // Every answer comes to a process that has not heard the question.
         let client = connect(&rig, able()).await;
-        let answers = answers(parked.questions());
-        let resumed = client.tools().resume(parked, &answers);
+        let answers = answers(suspended.questions());
+        let resumed = client.tools().resume(suspended, &answers);
         turn = resumed.suspend_on_input().await.expect("it goes on");
         client.stop().await;
     }
@@ -160,7 +160,7 @@ async fn a_conversation_goes_on_in_another_process() {
     assert!(text.starts_with("Booked Swift-2 to Oslo"), "{text}");
 }
 
-/// A client that could be asked, and is not: its calls are parked.
+/// A client that could be asked, and is not: its calls are suspended.
 fn able() -> ClientBuilder {
     Client::builder()
         .on_elicit(async |_| ElicitResult::cancel())

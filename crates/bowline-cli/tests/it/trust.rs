@@ -366,12 +366,15 @@ fn a_name_is_not_taken_over_by_a_copy_either() {
 }
 
 #[test]
-fn a_call_that_was_parked_goes_on_with_what_was_trusted() {
+fn a_call_that_was_suspended_goes_on_with_what_was_trusted() {
     let project = Project::new();
     project.write(&json!({"theirs": {"command": example("talker")}}));
     project.trust("theirs");
-    let parked = project.rig.run(&["call", "theirs.in_turn", "--json"]);
-    let id = parked.json()["parked"].as_str().expect("an id").to_owned();
+    let suspended = project.rig.run(&["call", "theirs.in_turn", "--json"]);
+    let id = suspended.json()["suspended"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     project.write(&json!({"theirs": project.entry()}));
     let why = "is no longer the server that the call was made to";
     project.check_refused(&["resume", &id], why);

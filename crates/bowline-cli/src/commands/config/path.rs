@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::file_choice::{self, display_path};
-use crate::{context::Context, failure::Failure};
+use crate::{context::Context, failure::Failure, output::Column};
 
 /// Show where Bowline's files are
 #[derive(Args, Debug)]
@@ -36,22 +36,23 @@ impl Path {
             .iter()
             .map(|source| display_path(&source.path))
             .collect();
-        let width = paths.iter().map(|path| path.chars().count()).max();
-        let width = width.unwrap_or_default();
+        let path_column = Column::of(&paths);
+        let app_column = Column::of(sources.iter().map(|source| source.app.name()));
+        let scope_column = Column::of(sources.iter().map(scope_name));
         for (source, path) in sources.iter().zip(&paths) {
             let app_name = match self.all {
-                true => format!("{:<15}", source.app.name()),
+                true => app_column.cell(source.app.name()),
                 false => String::new(),
             };
-            let scope = scope_name(source);
-            let (line, contents) = (
-                format!("{path:<width$}  {app_name}{scope:<8}"),
-                describe_contents(source),
+            let (path, scope) = (
+                path_column.cell(path),
+                scope_column.cell(scope_name(source)),
             );
+            let line = format!("{path}{app_name}{scope}");
             let paint = cx.output.paint();
-            cx.output.line(match contents {
-                Some(count) => format!("{line} {count}"),
-                None => paint.dim(format!("{line} not found")),
+            cx.output.line(match describe_contents(source) {
+                Some(count) => format!("{line}{count}"),
+                None => paint.dim(format!("{line}not found")),
             })?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::{
     context::Context,
     failure::Failure,
     fleet::{run_on_all, select},
-    output::{escape_control, escape_name},
+    output::{Column, escape_control, escape_name},
     signature::{first_sentence, shorten, terminal_width},
     target::{self, Target},
 };
@@ -54,8 +54,7 @@ fn print(cx: &Context, listed: &[(String, Result<RawList<Tool>, Failure>)]) -> R
     let mut lines = Vec::new();
     let names = listed.iter().filter_map(|(_, listed)| listed.as_ref().ok());
     let names = names.flat_map(|listed| listed.items.iter());
-    let column = names.map(|tool| tool.name.chars().count()).max();
-    let column = column.unwrap_or_default().min(30);
+    let column = Column::of(names.map(|tool| escape_name(&tool.name))).max_width(30);
     for (server, listed) in listed {
         let listed = match listed {
             Ok(listed) => listed,
@@ -78,10 +77,10 @@ fn print(cx: &Context, listed: &[(String, Result<RawList<Tool>, Failure>)]) -> R
         }
         lines.push(format!("{} {}", paint.bold(server), paint.dim(count)));
         for tool in &listed.items {
-            let gap = " ".repeat(column.saturating_sub(tool.name.chars().count()));
+            let name = column.cell(&escape_name(&tool.name));
             let summary = first_sentence(tool.description.as_deref().unwrap_or_default());
-            let summary = shorten(&summary, terminal_width().saturating_sub(column + 4));
-            let line = format!("  {}{gap}  {}", escape_name(&tool.name), paint.dim(summary));
+            let summary = shorten(&summary, terminal_width().saturating_sub(2 + column.end()));
+            let line = format!("  {name}{}", paint.dim(summary));
             lines.push(line.trim_end().to_owned());
         }
     }

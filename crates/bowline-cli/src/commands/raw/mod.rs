@@ -33,10 +33,9 @@ impl Raw {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let words = self.words.resolve(cx)?;
         let server = words.target.name();
-        let Some(method) = &words.name else {
-            return Err(Failure::usage(format!("no method given for {server}"))
-                .hint(format!("known methods: {}", METHODS.join(", "))));
-        };
+        let method = words.required_name("method", |_| {
+            format!("known methods: {}", METHODS.join(", "))
+        })?;
         let argument_words = arguments::parse_words(&words.rest, cx.time_left())?;
         let mut params = Extra::new();
         for (name, value) in arguments::build_unchecked(argument_words)? {

@@ -17,7 +17,7 @@ use super::{
     server::{self, TourServer},
     with_step_timeout,
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, output::Column};
 
 /// Maximum number of tools listed.
 const MAX_LISTED_TOOLS: usize = 6;
@@ -61,17 +61,12 @@ pub(super) async fn list(screen: &mut Screen<'_>, tour_server: &TourServer) -> R
     screen.section("See what it offers").await?;
     screen.command("bowline list demo").await?;
     let tools = tour_server.client.tools().list().await?;
-    let longest = tools
-        .iter()
-        .take(MAX_LISTED_TOOLS)
-        .map(|tool| tool.name.len())
-        .max();
-    let width = longest.unwrap_or_default();
-    for tool in tools.iter().take(MAX_LISTED_TOOLS) {
+    let listed = || tools.iter().take(MAX_LISTED_TOOLS);
+    let names = Column::of(listed().map(|tool| &tool.name));
+    for tool in listed() {
         let summary = tool.description.as_deref().unwrap_or_default();
-        screen
-            .output(&format!("{:width$}  {summary}", tool.name))
-            .await?;
+        let name = names.cell(&tool.name);
+        screen.output(&format!("{name}{summary}")).await?;
     }
     match tools.len().saturating_sub(MAX_LISTED_TOOLS) {
         0 => Ok(()),

@@ -1,9 +1,9 @@
 //! Questions from servers, and who answers.
 
-mod parked;
 #[cfg(unix)]
 mod people;
 mod scripts;
+mod suspended;
 
 use crate::rig::{Rig, example};
 

@@ -213,12 +213,12 @@ fn questions_that_come_at_once_are_asked_one_by_one() {
 }
 
 #[test]
-fn a_parked_call_is_gone_on_with() {
+fn a_suspended_call_is_gone_on_with() {
     let rig = rig();
     let told = rig
         .run(&["call", "talker.in_turn", "--json", "--answer=row=3"])
         .json();
-    let id = told["parked"].as_str().expect("a name");
+    let id = told["suspended"].as_str().expect("a name");
     let mut terminal = Terminal::run(&rig, &["resume", id]);
     terminal
         .wait_for("Which dish?")

@@ -117,7 +117,7 @@ fn an_answer_that_is_not_sent_is_a_failure() {
     }
     let ran = rig().run(&["call", "talker.every_field", "--json", "--answer=bags=10"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.json()["parked"].is_string(), "{ran:?}");
+    assert!(ran.json()["suspended"].is_string(), "{ran:?}");
 }
 
 #[test]

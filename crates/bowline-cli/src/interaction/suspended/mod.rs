@@ -16,7 +16,7 @@ use bowline::{Revision, client::SuspendedCall, model::InputResponses};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(crate) use self::store::ParkedStore;
+pub(crate) use self::store::CallStore;
 use super::question;
 use crate::{
     context::Context,
@@ -27,7 +27,7 @@ use crate::{
 
 /// A suspended call.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct ParkedCall {
+pub(crate) struct StoredCall {
     /// Its name.
     pub(crate) id: String,
     /// When it was suspended, in seconds since 1970.
@@ -68,7 +68,7 @@ enum ServerReference {
     },
 }
 
-impl ParkedCall {
+impl StoredCall {
     /// Records a call whose questions have just arrived.
     pub(crate) fn new(
         cx: &Context,
@@ -213,7 +213,7 @@ impl ParkedCall {
         let questions = self.continuation.questions();
         if cx.json() {
             let value = json!({
-                "parked": self.id,
+                "suspended": self.id,
                 "questions": serde_json::to_value(questions).unwrap_or(Value::Null),
                 "resume": self.command_line(),
             });

@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 use super::{configure, rig};
 use crate::rig::{Rig, example, finish};
 
-/// Calls a tool that nobody answers, and gives the name of what is parked.
+/// Calls a tool that nobody answers, and gives the name of what is suspended.
 #[track_caller]
-fn park(rig: &Rig, words: &[&str]) -> String {
+fn suspend(rig: &Rig, words: &[&str]) -> String {
     let ran = rig.run(&[&["call", "--json"], words].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let told = ran.json();
-    let id = told["parked"].as_str().expect("a name").to_owned();
+    let id = told["suspended"].as_str().expect("a name").to_owned();
     assert!(told["questions"].is_object(), "{told}");
     assert!(file(rig, &id).is_file());
     id
 }
 
 fn file(rig: &Rig, id: &str) -> PathBuf {
-    let folder = rig.home().join(".local/state/bowline/parked");
+    let folder = rig.home().join(".local/state/bowline/suspended");
     folder.join(format!("{id}.json"))
 }
 
 #[test]
 fn a_call_goes_on_with_answers_round_by_round() {
     let rig = rig();
-    let id = park(&rig, &["talker.in_turn"]);
+    let id = suspend(&rig, &["talker.in_turn"]);
     let ran = rig.run(&["resume", &id, "row=7"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
     assert!(
@@ -46,7 +46,7 @@ fn a_call_goes_on_with_answers_round_by_round() {
 #[test]
 fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
     let rig = rig();
-    let id = park(&rig, &["talker.same_name"]);
+    let id = suspend(&rig, &["talker.same_name"]);
     let ran = rig.run(&["resume", &id, "value=red"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
     assert!(ran.stderr.contains("  The door? ("), "{ran:?}");
@@ -54,7 +54,7 @@ fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
     let both = "a red wall and a blue door\n";
     assert_eq!((ran.code, ran.text()), (Some(0), both), "{ran:?}");
     // Unless that is asked for.
-    let id = park(&rig, &["talker.same_name"]);
+    let id = suspend(&rig, &["talker.same_name"]);
     let ran = rig.run(&["resume", &id, "value=red", "--answer=value=green"]);
     assert_eq!(ran.text(), "a red wall and a green door\n", "{ran:?}");
 }
@@ -62,7 +62,7 @@ fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
 #[test]
 fn several_answers_make_a_list_or_an_error() {
     let rig = rig();
-    let id = park(&rig, &["talker.every_field"]);
+    let id = suspend(&rig, &["talker.every_field"]);
     let words = ["resume", &id, "name=Ada", "class=economy"];
     let twice = rig.run(&[&words[..], &["bags=1", "bags=2"]].concat());
     assert_eq!((twice.code, twice.text()), (Some(1), ""), "{twice:?}");
@@ -78,7 +78,7 @@ fn several_answers_make_a_list_or_an_error() {
 #[test]
 fn an_answer_to_no_question_is_an_error_before_anything_is_sent() {
     let rig = rig();
-    let id = park(&rig, &["talker.two_at_once"]);
+    let id = suspend(&rig, &["talker.two_at_once"]);
     let before = fs::read(file(&rig, &id)).expect("it is there");
     // The server is not even started.
     rig.configure(&json!({"mcpServers": {"talker": {"command": "false"}}}));
@@ -130,7 +130,7 @@ fn what_is_open_is_told_with_the_line_to_type() {
 #[test]
 fn what_was_answered_is_kept() {
     let rig = rig();
-    let id = park(&rig, &["talker.two_at_once", "--answer=row=7"]);
+    let id = suspend(&rig, &["talker.two_at_once", "--answer=row=7"]);
     let listed = rig.run(&["resume"]);
     assert!(
         listed
@@ -153,7 +153,7 @@ fn a_command_after_dashes_is_found_again() {
     let rig = rig();
     let talker = example("talker");
     let talker = talker.to_str().expect("the path is text");
-    let id = park(&rig, &["in_turn", "--answer=row=1", "--", talker]);
+    let id = suspend(&rig, &["in_turn", "--answer=row=1", "--", talker]);
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.text(), "row 1 with soup\n", "{ran:?}");
 }
@@ -170,7 +170,7 @@ fn scripted(rig: &Rig, script: &str) {
 #[test]
 fn a_call_goes_on_only_where_it_was_made() {
     let rig = rig();
-    let id = park(&rig, &["talker.in_turn"]);
+    let id = suspend(&rig, &["talker.in_turn"]);
     let before = fs::read(file(&rig, &id)).expect("it is there");
     let refused = |id: &str, answer: &str| {
         let ran = rig.run(&["resume", id, answer]);
@@ -195,10 +195,10 @@ fn a_call_goes_on_only_where_it_was_made() {
     assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
     // A file that does not say what the server was is not believed.
     let text = fs::read(file(&rig, &id)).expect("it is there");
-    let mut parked: Value = serde_json::from_slice(&text).expect("JSON");
-    let place = parked["server"].as_object_mut().expect("an object");
+    let mut suspended: Value = serde_json::from_slice(&text).expect("JSON");
+    let place = suspended["server"].as_object_mut().expect("an object");
     assert!(place.remove("digest").is_some());
-    fs::write(file(&rig, &id), parked.to_string()).expect("it can be written");
+    fs::write(file(&rig, &id), suspended.to_string()).expect("it can be written");
     refused(&id, "dish=soup");
 }
 
@@ -209,15 +209,15 @@ fn a_call_does_not_go_on_in_another_folder() {
     fs::create_dir(&folder).expect("it can be made");
     let talker = example("talker");
     let talker = talker.to_str().expect("the path is text");
-    let parked = |words: &[&str]| {
+    let suspended = |words: &[&str]| {
         let mut command = rig.command(&[&["call", "--json"], words].concat());
         let child = command.current_dir(&folder).spawn().expect("it starts");
         let told = finish(child).json();
-        told["parked"].as_str().expect("a name").to_owned()
+        told["suspended"].as_str().expect("a name").to_owned()
     };
-    let by_command = parked(&["in_turn", "--", talker]);
-    let by_name = parked(&["talker.in_turn"]);
-    let built_in = parked(&["demo.book_flight", "destination=Oslo"]);
+    let by_command = suspended(&["in_turn", "--", talker]);
+    let by_name = suspended(&["talker.in_turn"]);
+    let built_in = suspended(&["demo.book_flight", "destination=Oslo"]);
     fs::remove_dir(&folder).expect("it is empty");
     for id in [by_command, by_name] {
         let ran = rig.run(&["resume", &id, "row=1"]);
@@ -238,7 +238,7 @@ fn a_lost_answer_is_sent_again() {
     let rig = Rig::empty();
     let works = format!("exec {}", example("talker").display());
     scripted(&rig, &works);
-    let id = park(&rig, &["talker.in_turn", "--answer=row=1"]);
+    let id = suspend(&rig, &["talker.in_turn", "--answer=row=1"]);
     scripted(&rig, "exit 1");
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
@@ -262,7 +262,7 @@ fn a_server_that_dies_amid_the_last_round_gets_the_answers_again() {
     let talker = example("talker");
     let works = format!("exec {}", talker.display());
     scripted(&rig, &works);
-    let id = park(&rig, &["talker.in_turn", "--answer=row=1"]);
+    let id = suspend(&rig, &["talker.in_turn", "--answer=row=1"]);
     // It opens a session, and dies of the first call.
     let dying = format!("sed -u '/tools.call/,$d' | {}", talker.display());
     scripted(&rig, &dying);
@@ -283,7 +283,7 @@ fn a_refusal_ends_it() {
     let rig = Rig::empty();
     let talker = example("talker");
     scripted(&rig, &format!("exec {}", talker.display()));
-    let id = park(&rig, &["talker.in_turn"]);
+    let id = suspend(&rig, &["talker.in_turn"]);
     let secret = "TALKER_SECRET='another secret than the one before'";
     scripted(&rig, &format!("{secret} exec {}", talker.display()));
     let ran = rig.run(&["resume", &id, "row=1"]);
@@ -298,9 +298,9 @@ fn calls_are_listed_and_forgotten() {
     let ran = rig.run(&["resume"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""));
     assert_eq!(ran.stderr, "no suspended calls\n");
-    let id = park(&rig, &["talker.haiku"]);
+    let id = suspend(&rig, &["talker.haiku"]);
     let listed = rig.run(&["resume", "--json"]).json();
-    assert_eq!(listed[0]["parked"], *id);
+    assert_eq!(listed[0]["suspended"], *id);
     assert_eq!(listed[0]["tool"], "haiku");
     let ran = rig.run(&["resume", &format!("{id}9")]);
     assert_eq!(ran.code, Some(1));
@@ -318,7 +318,7 @@ fn calls_are_listed_and_forgotten() {
 #[test]
 fn what_is_too_old_goes() {
     let rig = rig();
-    let id = park(&rig, &["talker.haiku"]);
+    let id = suspend(&rig, &["talker.haiku"]);
     let path = file(&rig, &id);
     let text = fs::read_to_string(&path).expect("it is there");
     let mut old: Value = serde_json::from_str(&text).expect("JSON");
@@ -333,7 +333,7 @@ fn what_is_too_old_goes() {
 fn nobody_else_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let rig = rig();
-    let id = park(&rig, &["talker.haiku"]);
+    let id = suspend(&rig, &["talker.haiku"]);
     let mode = fs::metadata(file(&rig, &id))
         .expect("it is there")
         .permissions();

@@ -7,22 +7,22 @@ use std::{
     time::Duration,
 };
 
-use super::{ParkedCall, call_id};
+use super::{StoredCall, call_id};
 use crate::{dirs, failure::Failure, output::closest_name};
 
 /// How long suspended calls are kept. Few servers accept older ones.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The directory of suspended calls.
-pub(crate) struct ParkedStore {
+pub(crate) struct CallStore {
     folder: PathBuf,
 }
 
-impl ParkedStore {
+impl CallStore {
     /// Opens the user's store.
     pub(crate) fn open() -> Result<Self, Failure> {
         let state = dirs::state_dir().ok_or_else(|| Failure::usage("home directory not found"))?;
-        let folder = state.join("parked");
+        let folder = state.join("suspended");
         Ok(Self { folder })
     }
 
@@ -31,14 +31,14 @@ impl ParkedStore {
         let existing = self.list();
         loop {
             let id = call_id::generate();
-            if existing.iter().all(|parked| parked.id != id) {
+            if existing.iter().all(|stored| stored.id != id) {
                 return id;
             }
         }
     }
 
     /// Saves a call atomically, readable by its owner only.
-    pub(crate) fn save(&self, parked: &ParkedCall) -> Result<(), Failure> {
+    pub(crate) fn save(&self, stored: &StoredCall) -> Result<(), Failure> {
         let failed = |error: io::Error| {
             let folder = self.folder.display();
             Failure::failed(format!(
@@ -48,11 +48,11 @@ impl ParkedStore {
         create_private_dir(&self.folder).map_err(failed)?;
         let temporary_path = self
             .folder
-            .join(format!("{}.{}.new", parked.id, std::process::id()));
-        let written = serde_json::to_vec_pretty(parked)
+            .join(format!("{}.{}.new", stored.id, std::process::id()));
+        let written = serde_json::to_vec_pretty(stored)
             .map_err(io::Error::from)
             .and_then(|text| write(&temporary_path, &text))
-            .and_then(|()| fs::rename(&temporary_path, self.path(&parked.id)));
+            .and_then(|()| fs::rename(&temporary_path, self.path(&stored.id)));
         if written.is_err() {
             // Do not leave a temporary file that was not renamed.
             let _ = fs::remove_file(&temporary_path);
@@ -61,9 +61,9 @@ impl ParkedStore {
     }
 
     /// Returns a stored call.
-    pub(crate) fn get(&self, id: &str) -> Result<ParkedCall, Failure> {
+    pub(crate) fn get(&self, id: &str) -> Result<StoredCall, Failure> {
         match self.read(id) {
-            Ok(parked) => Ok(parked),
+            Ok(stored) => Ok(stored),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(self.not_found(id)),
             Err(error) => {
                 let path = self.path(id);
@@ -81,7 +81,7 @@ impl ParkedStore {
     }
 
     /// Returns all stored calls, oldest first. Removes expired ones.
-    pub(crate) fn list(&self) -> Vec<ParkedCall> {
+    pub(crate) fn list(&self) -> Vec<StoredCall> {
         let Ok(files) = fs::read_dir(&self.folder) else {
             return Vec::new();
         };
@@ -93,7 +93,7 @@ impl ParkedStore {
                 .extension()
                 .is_some_and(|extension| extension == "json");
             match id.filter(|_| is_json).map(|id| self.read(id)) {
-                Some(Ok(parked)) if parked.age() <= RETENTION => all.push(parked),
+                Some(Ok(stored)) if stored.age() <= RETENTION => all.push(stored),
                 Some(Ok(_)) => drop(fs::remove_file(&path)),
                 _ => {}
             }
@@ -105,13 +105,13 @@ impl ParkedStore {
     fn not_found(&self, id: &str) -> Failure {
         let failure = Failure::usage(format!("unknown suspended call `{id}`"));
         let all = self.list();
-        match closest_name(id, all.iter().map(|parked| parked.id.as_str())) {
+        match closest_name(id, all.iter().map(|stored| stored.id.as_str())) {
             Some(suggestion) => failure.hint(format!("did you mean `{suggestion}`?")),
             None => failure.hint("`bowline resume` lists suspended calls"),
         }
     }
 
-    fn read(&self, id: &str) -> io::Result<ParkedCall> {
+    fn read(&self, id: &str) -> io::Result<StoredCall> {
         if !call_id::is_valid(id) {
             return Err(ErrorKind::NotFound.into());
         }
