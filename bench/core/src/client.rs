@@ -1,6 +1,12 @@
 //! Calls of a client in memory.
 
-use bowline::{Client, transport::Memory, transport::MemoryListener};
+use bowline::{
+    Client,
+    transport::{
+        BoxFuture, ConnectionError, DialOptions, Link, Memory, MemoryListener, StreamLink,
+        Transport,
+    },
+};
 use bowline_proto::{
     jsonrpc::{Envelope, scan},
     model::ContentBlock,
@@ -8,21 +14,73 @@ use bowline_proto::{
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::server::TEXT;
+use crate::server::{TEXT, large_text, service};
 
 /// Calls one after the other.
 pub(crate) fn call(runtime: &Runtime, times: usize) {
     runtime.block_on(async {
-        let echo = json!({"content": [{"type": "text", "text": TEXT}]});
-        let client = connect("tools/call", echo.to_string()).await;
-        let arguments = json!({"text": TEXT});
-        for _ in 0..times {
-            let result = client.tools().call("echo", &arguments).await;
-            let result = result.expect("an answer");
-            assert!(matches!(&result.content[..], [ContentBlock::Text(text)] if text.text == TEXT));
-        }
+        let client = connect_to_echo(TEXT).await;
+        repeat(&client, TEXT, times).await;
         client.stop().await;
     });
+}
+
+/// Calls with a long text.
+pub(crate) fn large(runtime: &Runtime, times: usize) {
+    runtime.block_on(async {
+        let text = large_text();
+        let client = connect_to_echo(&text).await;
+        repeat(&client, &text, times).await;
+        client.stop().await;
+    });
+}
+
+/// Calls over byte streams, with the server at the other end.
+pub(crate) fn stream(runtime: &Runtime, times: usize) {
+    runtime.block_on(async {
+        let client = Client::builder().connect(Streams).await.expect("a client");
+        repeat(&client, TEXT, times).await;
+        client.stop().await;
+    });
+}
+
+async fn repeat(client: &Client, text: &str, times: usize) {
+    let arguments = json!({"text": text});
+    for _ in 0..times {
+        let result = client.tools().call("echo", &arguments).await;
+        let result = result.expect("an answer");
+        assert!(matches!(&result.content[..], [ContentBlock::Text(it)] if it.text == text));
+    }
+}
+
+async fn connect_to_echo(text: &str) -> Client {
+    let echo = json!({"content": [{"type": "text", "text": text}]});
+    connect("tools/call", echo.to_string()).await
+}
+
+/// Byte streams in memory to a new server.
+struct Streams;
+
+impl Transport for Streams {
+    fn dial(
+        &mut self,
+        options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
+        Box::pin(async move {
+            let link = |stream| {
+                let (reader, writer) = tokio::io::split(stream);
+                StreamLink::new(reader, writer, options.max_frame_size, 1 << 20)
+            };
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            let theirs = link(theirs);
+            tokio::spawn(async move { service().serve(theirs).await });
+            Ok(Box::new(link(ours)) as Box<dyn Link>)
+        })
+    }
+
+    fn describe(&self) -> String {
+        "byte streams in memory".to_owned()
+    }
 }
 
 /// A client of a server that answers one method, always with the same result.

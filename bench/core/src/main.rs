@@ -20,7 +20,10 @@ type Path = (&'static str, fn(&Runtime, usize));
 const PATHS: &[Path] = &[
     ("envelope", |_, times| server::envelope(times)),
     ("client-call", client::call),
+    ("client-call-large", client::large),
+    ("stream-call", client::stream),
     ("server-call", server::call),
+    ("server-call-large", server::large),
     ("server-call-stateless", server::stateless),
     ("server-question", server::question),
     ("http-request", http::request),

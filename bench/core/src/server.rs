@@ -62,6 +62,21 @@ pub(crate) fn call(runtime: &Runtime, times: usize) {
     peer.repeat(&call.to_string().into(), times, TEXT.len());
 }
 
+/// An echo of a long text, after a handshake.
+pub(crate) fn large(runtime: &Runtime, times: usize) {
+    let mut peer = Peer::new(runtime, service());
+    peer.shake_hands();
+    let text = large_text();
+    let params = json!({"name": "echo", "arguments": {"text": text}});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    peer.repeat(&call.to_string().into(), times, text.len());
+}
+
+/// About 64 KiB, in lines.
+pub(crate) fn large_text() -> String {
+    format!("{TEXT}\n").repeat(650)
+}
+
 /// An echo that says all by itself.
 pub(crate) fn stateless(runtime: &Runtime, times: usize) {
     let mut peer = Peer::new(runtime, service());

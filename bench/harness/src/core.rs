@@ -17,7 +17,10 @@ const LEEWAY: f64 = 0.05;
 const PATHS: &[(&str, usize)] = &[
     ("envelope", 1000),
     ("client-call", 1000),
+    ("client-call-large", 20),
+    ("stream-call", 1000),
     ("server-call", 1000),
+    ("server-call-large", 20),
     ("server-call-stateless", 1000),
     ("server-question", 200),
     ("http-request", 1000),

@@ -6,7 +6,11 @@ use std::{
 };
 
 use super::{Failure, TransportKind, calls::Call, core::Core, ready::Ready};
-use crate::{jsonrpc::OutgoingMessage, model::ToolMode, revision::Era};
+use crate::{
+    jsonrpc::{Member, OutgoingMessage},
+    model::{ToolMode, method},
+    revision::Era,
+};
 
 /// Identifies a session of a connection, counted from 1. A number from one connection
 /// is not valid on another.
@@ -87,11 +91,11 @@ impl Ready {
         if call.options.session.is_some() {
             return Some(ToolMode::Stateful);
         }
-        let tool = call.tool.as_ref();
-        let declared = || {
-            self.modes
-                .declared_mode(|| tool?.get(message.members()).into())
+        let tool = || match message.member("name") {
+            Member::String(name) if call.method == method::TOOLS_CALL => Some(name),
+            _ => None,
         };
+        let declared = || self.modes.declared_mode(tool);
         call.options.mode.or_else(declared)
     }
 

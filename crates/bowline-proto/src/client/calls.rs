@@ -3,11 +3,10 @@
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
-use memchr::memmem;
 
 use super::{
     CallId, CallMap, CallOptions, Timeouts, binding::Binding, desired_state::DesiredChange,
-    request::ToolName, tool_list::Relisting,
+    tool_list::Relisting,
 };
 use crate::{
     Instant,
@@ -29,7 +28,6 @@ pub(super) struct Call {
     pub(super) options: CallOptions,
     /// The caller's `_meta`, added every time the request is sent.
     pub(super) meta: Option<Box<Meta>>,
-    pub(super) tool: Option<ToolName>,
     pub(super) binding: Binding,
     /// The parameters as sent, kept only if they may be needed again.
     pub(super) members: Option<Bytes>,
@@ -110,7 +108,7 @@ impl Purpose {
     /// Returns the purpose of a caller's request.
     pub(super) fn for_message(message: &OutgoingMessage) -> Self {
         if message.method() == method::TOOLS_LIST {
-            let has_cursor = memmem::find(message.members(), b"\"cursor\"").is_some();
+            let has_cursor = message.has_member("cursor");
             return Self::ListTools { has_cursor };
         }
         Self::User

@@ -281,12 +281,12 @@ impl Core {
         }
         let max_deadline = options.progress.max_deadline(now);
         let is_ping = matches!(&kind, CallKind::Request(request) if request.is_ping);
-        let (purpose, message, meta, tool) = match kind {
+        let (purpose, message, meta) = match kind {
             CallKind::Request(request) => {
                 let purpose = Purpose::for_message(&request.message);
-                (purpose, Some(request.message), request.meta, request.tool)
+                (purpose, Some(request.message), request.meta)
             }
-            CallKind::Change(change) => (Purpose::Change(change), None, None, None),
+            CallKind::Change(change) => (Purpose::Change(change), None, None),
         };
         Call {
             method,
@@ -295,7 +295,6 @@ impl Core {
             purpose,
             options,
             meta,
-            tool,
             binding: Binding::Undeclared,
             members: None,
             timeout,

@@ -2,7 +2,6 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use memchr::memmem;
 use serde::Serialize;
 
 use super::{SessionNumber, desired_state::DesiredChange};
@@ -24,43 +23,8 @@ use crate::{
 pub struct Request {
     pub(super) message: OutgoingMessage,
     pub(super) meta: Option<Box<Meta>>,
-    pub(super) tool: Option<ToolName>,
     /// Whether this is a liveness check, sent as `ping` or `server/discover`.
     pub(super) is_ping: bool,
-}
-
-/// The name of the tool that a request calls.
-#[derive(Debug)]
-pub(super) enum ToolName {
-    /// The parameters begin with the name, which has this length; no copy is needed.
-    Leading(usize),
-    Owned(Box<str>),
-}
-
-/// The start of parameters whose first member is the name.
-const LEADING_NAME: &[u8] = br#""name":""#;
-
-impl ToolName {
-    fn new(name: &str, members: &[u8]) -> Self {
-        let encoded = members.strip_prefix(LEADING_NAME);
-        let rest = encoded.and_then(|encoded| encoded.strip_prefix(name.as_bytes()));
-        match rest {
-            // An escaped name differs from its serialised form.
-            Some([b'"', ..]) => Self::Leading(name.len()),
-            _ => Self::Owned(name.into()),
-        }
-    }
-
-    /// Returns the name, given the request's parameters.
-    pub(super) fn get<'a>(&'a self, members: &'a [u8]) -> &'a str {
-        match self {
-            Self::Leading(length) => members
-                .get(LEADING_NAME.len()..LEADING_NAME.len() + length)
-                .and_then(|name| std::str::from_utf8(name).ok())
-                .unwrap_or_default(),
-            Self::Owned(name) => name,
-        }
-    }
 }
 
 impl Request {
@@ -74,7 +38,6 @@ impl Request {
         Ok(Self {
             message: OutgoingMessage::new(P::METHOD, &params)?,
             meta,
-            tool: None,
             is_ping: false,
         })
     }
@@ -92,9 +55,7 @@ impl Request {
     ) -> Result<Self, EncodeError> {
         let mut message = OutgoingMessage::new(method, params)?;
         let mut meta = None;
-        // A nested `_meta` means something else, but checking for that is more work
-        // than nearly all requests need.
-        if memmem::find(message.members(), b"\"_meta\"").is_some() {
+        if message.has_member("_meta") {
             let object = [b"{", message.members(), b"}"].concat();
             let mut members: Extra = serde_json::from_slice(&object)?;
             if let Some(meta_json) = members.remove("_meta") {
@@ -105,7 +66,6 @@ impl Request {
         Ok(Self {
             message,
             meta,
-            tool: None,
             is_ping: false,
         })
     }
@@ -115,7 +75,6 @@ impl Request {
         Self {
             message: OutgoingMessage::without_params(method),
             meta: None,
-            tool: None,
             is_ping: false,
         }
     }
@@ -137,14 +96,6 @@ impl Request {
         self
     }
 
-    /// Sets the tool that the request calls. The tool's mode decides whether the call
-    /// is bound to the session.
-    #[must_use]
-    pub fn for_tool(mut self, name: &str) -> Self {
-        self.tool = Some(ToolName::new(name, self.message.members()));
-        self
-    }
-
     /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
@@ -163,7 +114,6 @@ impl From<OutgoingMessage> for Request {
         Self {
             message,
             meta: None,
-            tool: None,
             is_ping: false,
         }
     }

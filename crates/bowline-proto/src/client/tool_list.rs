@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Instant,
     http::header::{HeaderSchemaErrorKind, ParamHeaders},
-    jsonrpc::{ErrorObject, code},
+    jsonrpc::{ErrorObject, code, range_of},
     model::{ListToolsParams, ListToolsResult, ResultObject as _, check_count, method},
 };
 
@@ -158,9 +158,8 @@ fn drop_invalid_tools(
     }
     // The tools are slices of the page: everything before the first and after the last
     // one is kept.
-    let offset = |tool: &RawValue| tool.get().as_ptr().addr() - result.as_ptr().addr();
-    let (first, last) = (tools.first()?, tools.last()?);
-    let (start, end) = (offset(first), offset(last) + last.get().len());
+    let range = |tool: &RawValue| range_of(tool.get().as_bytes(), result);
+    let (start, end) = (range(tools.first()?)?.start, range(tools.last()?)?.end);
     let mut page = Vec::with_capacity(result.len());
     page.extend_from_slice(&result[..start]);
     page.extend_from_slice(valid.join(",").as_bytes());

@@ -1,6 +1,6 @@
 //! Tool modes: which calls are bound to a session, and whether calls carry its number.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use memchr::memmem;
 
@@ -60,13 +60,13 @@ impl ToolModes {
     /// Returns the mode of a tool, if the server declared it.
     pub(super) fn declared_mode<'a>(
         &self,
-        tool: impl FnOnce() -> Option<&'a str>,
+        tool: impl FnOnce() -> Option<Cow<'a, str>>,
     ) -> Option<ToolMode> {
         // Almost no server declares any.
         if self.modes.is_empty() {
             return None;
         }
-        self.modes.get(tool()?).copied()
+        self.modes.get(&*tool()?).copied()
     }
 
     /// Records a call. A stateful call makes the session required.

@@ -2,11 +2,15 @@
 
 use std::{borrow::Cow, fmt};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use memchr::memchr2_iter;
 use serde::Serialize;
 
-use super::{ErrorObject, RequestId, escape, write};
+use super::{
+    ErrorObject, Member, RequestId,
+    fast::{escape, packed, write},
+    member_scanner::MemberScanner,
+};
 
 /// An outgoing request or notification whose params are already serialised,
 /// with space in front for the envelope, whose id is not known yet.
@@ -121,6 +125,29 @@ impl OutgoingMessage {
         &self.buffer[self.members_start..]
     }
 
+    /// Finds a member of the params by its key, which contains nothing that
+    /// must be escaped.
+    pub(crate) fn member(&self, key: &str) -> Member<'_> {
+        let mut members = MemberScanner::new(&self.buffer, self.members_start - 1);
+        // The params are not closed yet, so the scan ends with an error.
+        while let Ok(Some(found)) = members.next_key() {
+            let value = members.value::<true>(1);
+            if found.equals(key) {
+                // A number at the very end has no delimiter yet.
+                return value.map_or(Member::Other, Member::from_value);
+            }
+            if value.is_err() {
+                break;
+            }
+        }
+        Member::Absent
+    }
+
+    /// Returns whether the params have a member with this key.
+    pub(crate) fn has_member(&self, key: &str) -> bool {
+        !matches!(self.member(key), Member::Absent)
+    }
+
     /// Appends a member to the params. The caller must make sure that no member
     /// has this key yet: readers disagree on the meaning of duplicate keys.
     ///
@@ -221,7 +248,7 @@ impl OutgoingMessage {
         }
         head.put(VERSION);
         let start = head.at;
-        into_bytes(self.buffer, start)
+        packed::into_bytes(self.buffer, start)
     }
 }
 
@@ -363,28 +390,7 @@ fn begin_response(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec
 fn finish_response(mut buffer: Vec<u8>) -> Bytes {
     buffer.push(b'}');
     replace_newlines(&mut buffer);
-    into_bytes(buffer, 0)
-}
-
-/// Up to this size, moving a message is cheaper than an allocation.
-const MAX_MOVED: usize = 1024;
-
-/// Returns the message that begins at `start` as shared bytes.
-///
-/// The bytes of a full vector need no reference count until they are shared,
-/// and cutting off their start is free. So a small message is moved to the end
-/// of its buffer.
-fn into_bytes(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
-    let (length, capacity) = (buffer.len(), buffer.capacity());
-    if capacity <= MAX_MOVED {
-        let spare = capacity - length;
-        buffer.resize(capacity, b' ');
-        buffer.copy_within(start..length, start + spare);
-        start += spare;
-    }
-    let mut message = Bytes::from(buffer);
-    message.advance(start);
-    message
+    packed::into_bytes(buffer, 0)
 }
 
 /// Raw JSON is written verbatim, including line endings, but a frame is one
@@ -417,6 +423,23 @@ mod tests {
             frame("a\"b\\c\n\u{1}"),
             r#"{"jsonrpc":"2.0","method":"a\"b\\c\n\u0001"}"#
         );
+    }
+
+    #[test]
+    fn members_are_found_by_their_key() {
+        let message = OutgoingMessage::from_members("m", br#""a":{"b":"\"c"},"d":[1,"e"],"f":7"#);
+        for key in ["a", "d", "f"] {
+            assert!(message.has_member(key), "{key}");
+        }
+        assert!(matches!(message.member("f"), Member::Other));
+        let named = OutgoingMessage::from_members("m", br#""x":1,"name":"a\u0062""#);
+        assert!(matches!(named.member("name"), Member::String(name) if name == "ab"));
+        for key in ["", "b", "c", "e", "g", "m", "params"] {
+            assert!(!message.has_member(key), "{key}");
+        }
+        assert!(!OutgoingMessage::without_params("m").has_member("m"));
+        let open = OutgoingMessage::from_members("m", br#""a":{"b":1,"c""#);
+        assert!(open.has_member("a") && !open.has_member("c"));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{
     RequestId, ScanError, ScanErrorKind,
+    fast::MemberVisitor,
     member_scanner::{EnvelopeKey, MemberScanner, Quoted},
-    object_walker::MemberVisitor,
     scan_error::ScanFault,
     skip,
 };
@@ -97,9 +97,6 @@ pub(crate) fn scan_visiting<'a>(
         .and_then(assemble)
         .map_err(|fault| fault.into_error(frame))
 }
-
-/// The type of a result that completes a call.
-const COMPLETE: &str = "complete";
 
 /// The members of a message seen so far.
 #[derive(Default)]
@@ -233,8 +230,6 @@ impl<'a> EnvelopeParts<'a> {
                 continue;
             }
             self.result_type = match Quoted::from_value(value) {
-                // Almost all are, and this one needs no decoding.
-                Some(string) if string.equals(COMPLETE) => Some(Cow::Borrowed(COMPLETE)),
                 Some(string) => {
                     let string = string.decode();
                     Some(string.ok_or(ScanFault::new(ScanErrorKind::NotJson, at))?)

@@ -8,32 +8,24 @@
 //! [`error_response`] for responses.
 
 mod batch;
-mod block;
 pub mod code;
-mod compact;
 mod decode;
 mod encode;
 mod envelope;
 mod error;
 mod error_path;
-mod escape;
-mod fast_decode;
+mod fast;
 mod find_member;
 mod frame;
 mod id;
 mod member_scanner;
-mod object_walker;
 mod partial_envelope;
 mod raw;
 mod scan_error;
 mod skip;
 mod slice;
-mod string_serializer;
-mod unescape;
-mod write;
 
 pub use batch::{Messages, split_batch};
-pub(crate) use compact::CompactReader;
 pub(crate) use decode::message_without_position;
 pub use decode::{DecodeError, decode, decode_params};
 pub(crate) use encode::response_with_member;
@@ -43,13 +35,14 @@ pub use encode::{
 pub(crate) use envelope::scan_visiting;
 pub use envelope::{Envelope, scan};
 pub use error::ErrorObject;
-pub use fast_decode::decode_fast;
+pub use fast::decode_fast;
+pub(crate) use fast::{CompactReader, MemberVisitor, ObjectWalker};
 pub(crate) use find_member::{Member, find_member};
 pub use frame::{LineFramer, OversizedFrame};
 pub use id::RequestId;
-pub(crate) use object_walker::{MemberVisitor, ObjectWalker};
 pub use partial_envelope::{PartialEnvelope, scan_partial};
 pub use raw::RawJson;
 pub use scan_error::{ScanError, ScanErrorKind};
 pub use skip::closing_quote;
+pub use slice::range_of;
 pub(crate) use slice::slice_or_copy;

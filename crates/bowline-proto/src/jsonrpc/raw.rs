@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::write;
+use super::fast::write;
 
 /// A JSON value kept verbatim, byte for byte.
 ///

@@ -7,7 +7,7 @@
 use memchr::memchr;
 
 use super::{
-    block::{self, Block},
+    fast::block::{self, Block},
     scan_error::{ScanErrorKind, ScanFault},
 };
 

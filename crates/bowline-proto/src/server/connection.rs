@@ -5,11 +5,11 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{
     ClientInfo, Config, Input, Output,
     calls::Calls,
+    client_info_cache::ClientInfoCache,
     core::{Core, Phase},
     meta_cache::MetaCache,
     open_requests::OpenRequests,
     session::Session,
-    stateless::ClientInfoCache,
     subscription_streams::SubscriptionStreams,
 };
 use crate::{Instant, revision::Revision};

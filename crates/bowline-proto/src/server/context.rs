@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    ClientInfo, ParsedCall, config::EncodedServerInfo, parsed_call::CallSpans, required_capability,
-};
+use super::{ClientInfo, config::EncodedServerInfo, required_capability};
 use crate::{
     model::{Implementation, InputRequest, LogLevel, ProgressToken},
     revision::{Era, Revision, Rules},
@@ -27,8 +25,6 @@ pub struct RequestContext {
     /// The minimum severity of log messages about this request, in revisions
     /// where each request sets its own.
     pub log_level: Option<LogLevel>,
-    /// The spans of a tool call's parts, if the scan found them.
-    pub(super) call_spans: Option<CallSpans>,
 }
 
 impl RequestContext {
@@ -42,17 +38,6 @@ impl RequestContext {
     #[must_use]
     pub fn era(&self) -> Era {
         self.rules.era
-    }
-
-    /// Splits a tool call into its parts without decoding it. `params` must be
-    /// the parameters of this request. Returns `None` if they have to be
-    /// decoded.
-    #[must_use]
-    pub fn parse_call<'a>(&self, params: &'a [u8]) -> Option<ParsedCall<'a>> {
-        match &self.call_spans {
-            Some(spans) => spans.parse_call(params),
-            None => ParsedCall::parse(params),
-        }
     }
 
     /// Returns the capability that the client lacks for a question, if any.

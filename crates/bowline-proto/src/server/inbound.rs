@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::{
-    CancelReason, Config, Connection, Event, Outcome, RequestContext, Telemetry, Violation,
+    CancelReason, Config, Connection, Event, Outcome, RequestContext, RequestParams, Telemetry,
+    Violation,
     core::Phase,
     errors, method_check,
     open_requests::{OpenRequest, Purpose},
@@ -190,7 +191,7 @@ impl Connection {
         match incoming.method {
             method::DISCOVER => self.discover(incoming, &context),
             method::SUBSCRIPTIONS_LISTEN => self.open_subscription_stream(incoming, context),
-            _ => self.deliver(incoming, context, Purpose::Other),
+            _ => self.deliver(incoming, head, context, Purpose::Other),
         }
     }
 
@@ -258,15 +259,15 @@ impl Connection {
             server_info_json: None,
             progress_token: head.get(key::PROGRESS_TOKEN)?,
             log_level: None,
-            call_spans: head.call_spans(),
         };
         self.check_not_draining()?;
-        self.deliver(incoming, context, purpose)
+        self.deliver(incoming, head, context, purpose)
     }
 
     fn deliver(
         &mut self,
         incoming: &IncomingRequest<'_>,
+        head: &RequestHead<'_>,
         context: RequestContext,
         purpose: Purpose,
     ) -> Result<(), ErrorObject> {
@@ -298,9 +299,9 @@ impl Connection {
             request,
             id: incoming.id.clone(),
             method,
-            params: incoming
-                .params
-                .map(|params| slice_or_copy(incoming.frame, params)),
+            params: incoming.params.map(|params| {
+                RequestParams::new(slice_or_copy(incoming.frame, params), head.call_spans())
+            }),
             context: Box::new(context),
         });
         Ok(())

@@ -4,6 +4,7 @@
 //! `_meta`. Comparing the bytes is cheaper than scanning them again.
 
 use super::request_head::{MetaMembers, RequestHead};
+use crate::jsonrpc::range_of;
 
 /// The bytes of a `_meta` and the spans of the members that matter.
 #[derive(Debug, Default)]
@@ -36,8 +37,8 @@ impl MetaCache {
         }
         self.json.extend_from_slice(meta);
         self.spans = members.map(|member| {
-            let start = member?.as_ptr().addr() - meta.as_ptr().addr();
-            Some((start, start + member?.len()))
+            let range = range_of(member?, meta)?;
+            Some((range.start, range.end))
         });
     }
 }

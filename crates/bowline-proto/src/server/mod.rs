@@ -13,10 +13,11 @@
 //! `shutdown` ends the connection.
 //!
 //! Items that need no connection are public for use by HTTP: [`stateless`],
-//! [`errors`], [`ParsedCall`], [`encode_result`] and [`discover_result`].
+//! [`errors`], [`RequestParams`], [`encode_result`] and [`discover_result`].
 
 mod calls;
 mod client_info;
+mod client_info_cache;
 mod config;
 mod connection;
 mod context;
@@ -37,6 +38,7 @@ mod output;
 mod parsed_call;
 mod request_head;
 mod request_notifier;
+mod request_params;
 mod required_capability;
 mod respond;
 mod session;
@@ -58,6 +60,7 @@ pub use outcome::{Failure, Outcome};
 pub use output::{CancelReason, Event, Output};
 pub use parsed_call::ParsedCall;
 pub use request_notifier::RequestNotifier;
+pub use request_params::RequestParams;
 pub use required_capability::required_capability;
 pub use respond::Reply;
 pub use telemetry::Telemetry;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{CallId, Outcome, RequestContext, RequestKey, Telemetry};
+use super::{CallId, Outcome, RequestContext, RequestKey, RequestParams, Telemetry};
 use crate::{Instant, jsonrpc::RequestId, revision::Revision};
 
 /// The next thing to do. Drain [`poll_output`](super::Connection::poll_output)
@@ -61,7 +61,7 @@ pub enum Event {
         /// The method.
         method: Cow<'static, str>,
         /// The parameters, verbatim.
-        params: Option<Bytes>,
+        params: Option<RequestParams>,
         /// The client and the rules of the request.
         context: Box<RequestContext>,
     },

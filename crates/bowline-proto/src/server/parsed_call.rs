@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::request_head::RequestHead;
-use crate::jsonrpc::Member;
 
 /// The parts of a tool call that has a name and arguments and nothing unusual.
 ///
@@ -29,51 +28,7 @@ impl<'a> ParsedCall<'a> {
     /// else, or cannot be scanned: then they have to be decoded.
     #[must_use]
     pub fn parse(params: &'a [u8]) -> Option<Self> {
-        RequestHead::scan(params)?.call_spans()?.parse_call(params)
-    }
-}
-
-/// The spans of a call's parts in its parameters.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CallSpans {
-    /// The length of the parameters, to detect that others are passed.
-    length: usize,
-    name: (usize, usize),
-    arguments: Option<(usize, usize)>,
-}
-
-impl CallSpans {
-    /// Creates the spans of parts that are slices of `params`.
-    pub(super) fn new(params: &[u8], name: &[u8], arguments: Option<&[u8]>) -> Self {
-        let span = |slice: &[u8]| {
-            let start = slice.as_ptr().addr() - params.as_ptr().addr();
-            (start, start + slice.len())
-        };
-        Self {
-            length: params.len(),
-            name: span(name),
-            arguments: arguments.map(span),
-        }
-    }
-
-    /// Returns the call, if its parts have the right types.
-    pub(super) fn parse_call<'a>(&self, params: &'a [u8]) -> Option<ParsedCall<'a>> {
-        let slice = |(start, end): (usize, usize)| params.get(start..end);
-        if self.length != params.len() {
-            return None;
-        }
-        let Member::String(name) = Member::from_value(slice(self.name)?) else {
-            return None;
-        };
-        let arguments = match self.arguments {
-            Some(span) => Some(slice(span)?).filter(|value| *value != b"null"),
-            None => None,
-        };
-        let arguments = match arguments {
-            Some(json) => Some(str::from_utf8(json).ok()?),
-            None => None,
-        };
-        Some(ParsedCall { name, arguments })
+        RequestHead::scan(params)?.call_spans()?.split(params)
     }
 }
 

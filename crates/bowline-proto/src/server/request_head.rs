@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{errors, meta_cache::MetaCache, parsed_call::CallSpans};
+use super::{errors, meta_cache::MetaCache, request_params::CallSpans};
 use crate::{
     http::header::mirrored_member,
     jsonrpc::{ErrorObject, Member, MemberVisitor, ObjectWalker, code, decode},
@@ -197,7 +197,7 @@ impl<'a> RequestHead<'a> {
         let (params, named_params) = (self.params?, &self.named_params);
         match named_params.named {
             [Some(name), None, None] if !named_params.has_others => {
-                Some(CallSpans::new(params, name, named_params.arguments))
+                CallSpans::new(params, name, named_params.arguments)
             }
             _ => None,
         }
@@ -396,9 +396,8 @@ mod tests {
         let params = br#"{"_meta":{"progressToken":1},"arguments":{"a":1},"name":"add"}"#;
         let head = RequestHead::read(Some(params)).unwrap();
         let places = head.call_spans().unwrap();
-        let call = places.parse_call(params).unwrap();
+        let call = places.split(params).unwrap();
         assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a":1}"#)));
-        assert!(places.parse_call(b"{}").is_none(), "these are other params");
         for params in [
             r#"{"name":"add","requestState":"x","_meta":{}}"#,
             r#"{"name":"add","arguments":{},"arguments":{"a":1},"_meta":{}}"#,

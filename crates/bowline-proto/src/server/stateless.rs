@@ -1,13 +1,18 @@
 //! Admission of requests of the stateless era.
 //!
 //! Each request is checked by itself, so a server needs no connection: over
-//! HTTP, [`admit_http`] is all there is.
+//! HTTP, an [`HttpGate`] is all there is.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex},
+};
+
+use bytes::Bytes;
 
 use super::{
-    ClientInfo, Config, RequestContext, client_info, errors, method_check,
-    request_head::RequestHead,
+    Config, RequestContext, RequestParams, client_info_cache::ClientInfoCache, errors,
+    method_check, request_head::RequestHead,
 };
 use crate::{
     http::{
@@ -100,32 +105,69 @@ pub fn admit_http<H: Headers + ?Sized>(
     params: Option<&[u8]>,
     headers: &H,
 ) -> Result<RequestContext, Rejection> {
-    admit_http_cached(
-        config,
-        method,
-        params,
-        headers,
-        &mut ClientInfoCache::default(),
-    )
+    let head = RequestHead::read(params)?;
+    let mut uncached = ClientInfoCache::default();
+    admit_http_head(config, method, params, &head, headers, &mut uncached)
 }
 
-/// As [`admit_http`], with a cache of the last client.
+/// Admits requests that arrive over HTTP, as [`admit_http`] does, one after
+/// another or at once. A server has one gate for all of its requests.
 ///
-/// # Errors
-///
-/// As [`admit_http`].
-pub fn admit_http_cached<H: Headers + ?Sized>(
+/// Clients send the same description of themselves with every request. The gate
+/// keeps the last one, so it is not decoded again.
+#[derive(Debug, Default)]
+pub struct HttpGate {
+    last_client: Mutex<ClientInfoCache>,
+}
+
+/// A request that is admitted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Admitted {
+    /// The client and the rules of the request.
+    pub context: RequestContext,
+    /// The parameters, verbatim.
+    pub params: Option<RequestParams>,
+}
+
+impl HttpGate {
+    /// Admits a request.
+    ///
+    /// # Errors
+    ///
+    /// As [`admit_http`].
+    pub fn admit<H: Headers + ?Sized>(
+        &self,
+        config: &Config,
+        method: &str,
+        params: Option<Bytes>,
+        headers: &H,
+    ) -> Result<Admitted, Rejection> {
+        let head = RequestHead::read(params.as_deref())?;
+        let call_spans = head.call_spans();
+        // If another thread has the cache, decoding is faster than waiting.
+        let mut uncached = ClientInfoCache::default();
+        let mut cached = self.last_client.try_lock().ok();
+        let cache = cached.as_deref_mut().unwrap_or(&mut uncached);
+        let params_json = params.as_deref();
+        let context = admit_http_head(config, method, params_json, &head, headers, cache)?;
+        let params = params.map(|params| RequestParams::new(params, call_spans));
+        Ok(Admitted { context, params })
+    }
+}
+
+fn admit_http_head<H: Headers + ?Sized>(
     config: &Config,
     method: &str,
     params: Option<&[u8]>,
+    head: &RequestHead<'_>,
     headers: &H,
     cache: &mut ClientInfoCache,
 ) -> Result<RequestContext, Rejection> {
-    let head = RequestHead::read(params)?;
     if !config.supports_era(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
-    let (version, revision) = requested_version(config, &head)?;
+    let (version, revision) = requested_version(config, head)?;
     check_protocol_version(headers, &version)?;
     let rules = supported_rules(config, &version, revision)?;
     let mirror = match head.mirrored_member(method) {
@@ -133,7 +175,7 @@ pub fn admit_http_cached<H: Headers + ?Sized>(
         None => MirroredHeaders::from_message(method, params)?,
     };
     mirror.check_request(headers)?;
-    admit_with_rules(config, rules, method, &head, cache)
+    admit_with_rules(config, rules, method, head, cache)
 }
 
 pub(super) fn admit_head(
@@ -173,51 +215,7 @@ fn admit_with_rules(
         server_info_json: config.encoded_server_info(rules),
         progress_token: head.get(key::PROGRESS_TOKEN)?,
         log_level: log_level(head)?,
-        call_spans: head.call_spans(),
     })
-}
-
-/// A cache of the last client and its raw JSON. On a link, the same client
-/// sends request after request with the same description of itself.
-#[derive(Debug, Default)]
-pub struct ClientInfoCache {
-    /// Its capabilities and its info, concatenated. Neither JSON value can be a
-    /// prefix of another one, so they cannot be confused.
-    json: Vec<u8>,
-    client: Option<Arc<ClientInfo>>,
-}
-
-impl ClientInfoCache {
-    /// The longest description that is cached.
-    const MAX_LEN: usize = 4096;
-
-    fn read(&mut self, head: &RequestHead<'_>) -> Result<Arc<ClientInfo>, Rejection> {
-        let (capabilities_json, info_json) = (
-            head.raw_or_empty(key::CLIENT_CAPABILITIES),
-            head.raw_or_empty(key::CLIENT_INFO),
-        );
-        if let Some(client) = &self.client
-            && !capabilities_json.is_empty()
-            && self.json.strip_prefix(capabilities_json) == Some(info_json)
-        {
-            return Ok(Arc::clone(client));
-        }
-        client_info::check_size(&[capabilities_json, info_json])?;
-        let capabilities: ClientCapabilities = head
-            .get(key::CLIENT_CAPABILITIES)?
-            .ok_or_else(|| missing_meta(key::CLIENT_CAPABILITIES))?;
-        let client = Arc::new(ClientInfo {
-            capabilities,
-            info: head.get(key::CLIENT_INFO)?,
-        });
-        if capabilities_json.len() + info_json.len() <= Self::MAX_LEN {
-            self.json.clear();
-            self.json.extend_from_slice(capabilities_json);
-            self.json.extend_from_slice(info_json);
-            self.client = Some(Arc::clone(&client));
-        }
-        Ok(client)
-    }
 }
 
 impl From<ErrorObject> for Rejection {
@@ -270,28 +268,15 @@ fn requested_version<'a>(
     head: &RequestHead<'a>,
 ) -> Result<(Cow<'a, str>, Option<Revision>), Rejection> {
     let raw = head.raw_or_empty(key::PROTOCOL_VERSION);
-    let matches_version = |revision: &Revision| {
-        let quoted = raw
-            .strip_prefix(b"\"")
-            .and_then(|it| it.strip_suffix(b"\""));
-        quoted == Some(revision.as_str().as_bytes())
-    };
-    let exact = config.revisions.iter().copied().find(matches_version);
-    let version = match exact {
-        // Almost all are, and need not be decoded.
-        Some(revision) => Cow::Borrowed(revision.as_str()),
-        // Copied only if it has escapes.
-        None => match Member::from_value(raw) {
-            Member::String(version) => version,
-            _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
-                Some(version) => version.into(),
-                None => return Err(missing_meta(key::PROTOCOL_VERSION)),
-            },
+    let version = match Member::from_value(raw) {
+        Member::String(version) => version,
+        _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
+            Some(version) => version.into(),
+            None => return Err(missing_meta(key::PROTOCOL_VERSION)),
         },
     };
-    let revision = exact
-        .or_else(|| Revision::parse(&version).filter(|it| config.revisions.contains(it)))
-        .filter(|revision| revision.era() == Era::Stateless);
+    let revision = Revision::parse(&version)
+        .filter(|it| config.revisions.contains(it) && it.era() == Era::Stateless);
     let required_keys = revision.map_or(&[key::CLIENT_CAPABILITIES][..], |revision| {
         revision.rules().required_request_meta
     });
@@ -301,7 +286,7 @@ fn requested_version<'a>(
     Ok((version, revision))
 }
 
-fn missing_meta(key: &str) -> Rejection {
+pub(super) fn missing_meta(key: &str) -> Rejection {
     Rejection {
         error: ErrorObject::new(
             code::INVALID_PARAMS,
@@ -331,36 +316,4 @@ fn tasks_required() -> ClientCapabilities {
         required.extensions = Some([(task::EXTENSION_ID, settings)].into_iter().collect());
     }
     required
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_client_is_known_by_its_words() {
-        let mut cache = ClientInfoCache::default();
-        let mut read = |capabilities_json: &str, info_json: &str| {
-            let (can_key, is_key) = (key::CLIENT_CAPABILITIES, key::CLIENT_INFO);
-            let params = format!(
-                r#"{{"_meta":{{"{can_key}":{capabilities_json},"{is_key}":{info_json}}}}}"#
-            );
-            cache.read(&RequestHead::read(Some(params.as_bytes())).unwrap())
-        };
-        let info_json = r#"{"name":"a","version":"1"}"#;
-        let first = read("{}", info_json).unwrap();
-        assert!(Arc::ptr_eq(&first, &read("{}", info_json).unwrap()));
-        let able = read(r#"{"roots":{}}"#, info_json).unwrap();
-        assert!(able.capabilities.has("roots") && !first.capabilities.has("roots"));
-        let other = read(r#"{"roots":{}}"#, r#"{"name":"b","version":"1"}"#).unwrap();
-        assert_eq!(other.info.as_ref().unwrap().name, "b");
-        assert_eq!(
-            read("7", info_json).unwrap_err().error.code,
-            code::INVALID_PARAMS
-        );
-        assert!(
-            read("{}", info_json).unwrap().info.is_some(),
-            "a fault is forgotten"
-        );
-    }
 }

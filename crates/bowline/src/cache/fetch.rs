@@ -105,7 +105,7 @@ pub(super) async fn tool_result(
 ) -> Result<Fetched<CallToolResult>, Error> {
     let mut params = CallToolParams::new(tool);
     params.arguments = Some(arguments.clone());
-    let request = Request::new(params).map(|request| request.for_tool(tool));
+    let request = Request::new(params);
     let call = Call::<CallToolResult>::new(&client, method::TOOLS_CALL, request);
     let json = result(method::TOOLS_CALL, call.options(without_input(&options))).await?;
     let Some(value): Option<CallToolResult> =

@@ -37,7 +37,7 @@ use crate::{
         },
     },
     sync,
-    transport::{CloseTracker, Link, OutgoingFrame},
+    transport::{CloseTracker, Link, OutgoingFrame, internal},
 };
 
 /// State shared by callers and the driver.
@@ -349,7 +349,7 @@ impl Inner {
     /// Returns whether everything was sent.
     fn try_flush(&mut self) -> bool {
         match (&mut self.link, &self.driver_waker) {
-            (Some((_, link)), Some(driver)) if link.can_flush_on_any_thread() => {
+            (Some((_, link)), Some(driver)) if link.can_flush_on_any_thread(internal::Token) => {
                 link.poll_flush(&mut Context::from_waker(driver)).is_ready()
             }
             _ => false,

@@ -46,12 +46,7 @@ impl SuspendedCall {
         if let Some(state) = &self.state {
             message.push("requestState", state)?;
         }
-        let tool = self.params.get("name").map(RawJson::decode::<String>);
-        let request = Request::from(message);
-        Ok(match tool {
-            Some(Ok(tool)) => request.for_tool(&tool),
-            _ => request,
-        })
+        Ok(Request::from(message))
     }
 }
 

@@ -61,7 +61,7 @@ fn request<A: Serialize>(name: &str, arguments: &A) -> Result<Request, EncodeErr
         };
         message = OutgoingMessage::new(method::TOOLS_CALL, &without_arguments)?;
     }
-    Ok(Request::from(message).for_tool(name))
+    Ok(Request::from(message))
 }
 
 /// The parameters of a tool call, written directly into the frame so that arguments of

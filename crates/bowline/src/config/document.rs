@@ -11,6 +11,7 @@ use super::{
     report::Report,
     sections::{Members, SERVERS, Sections},
 };
+use crate::proto::jsonrpc::range_of;
 
 /// The default indentation, if the text does not show one.
 const INDENT: &str = "  ";
@@ -188,15 +189,15 @@ impl<'a> Object<'a> {
     /// Finds the members of an object in the stripped text, whose byte offsets are
     /// those of the original text.
     fn find(text: &'a str, stripped: &str, object: &RawValue) -> Option<Self> {
-        let offset = |part: &str| part.as_ptr().addr() - stripped.as_ptr().addr();
+        let range = |part: &str| range_of(part.as_bytes(), stripped.as_bytes());
         let found: Members<'_> = serde_json::from_str(object.get()).ok()?;
-        let span = offset(object.get())..offset(object.get()) + object.get().len();
+        let span = range(object.get())?;
         let mut end = span.start + 1;
         let mut members = Vec::new();
         for (key, value) in found.0 {
             let between = &stripped[end..];
             let start = end + between.find('"').unwrap_or_default();
-            let value = offset(value.get())..offset(value.get()) + value.get().len();
+            let value = range(value.get())?;
             end = value.end;
             members.push(Member { key, start, value });
         }

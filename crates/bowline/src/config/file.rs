@@ -13,6 +13,7 @@ use super::{
     sections::{SectionEntry, Sections},
     strict::StrictValue,
 };
+use crate::proto::jsonrpc::range_of;
 
 /// The maximum number of servers read from a file.
 pub(super) const MAX_SERVERS: usize = 1_000;
@@ -135,11 +136,11 @@ impl ServersFile {
         };
         file.check_count(sections.entries.len());
         for entry in sections.entries.iter().take(MAX_SERVERS) {
-            // The entry is a slice of the text, so the distance is its offset.
-            let offset = entry.raw.get().as_ptr().addr() - text.as_ptr().addr();
+            // The entry is a slice of the text.
+            let range = range_of(entry.raw.get().as_bytes(), text.as_bytes());
             let mut report = Report {
                 server: Some(entry.name.clone()),
-                position: Some(Position::from_offset(source, offset)),
+                position: range.map(|range| Position::from_offset(source, range.start)),
                 ..Report::default()
             };
             match names.problem(entry) {

@@ -42,7 +42,7 @@ use crate::proto::model::method;
 use crate::{
     proto::{
         model::{ListToolsParams, ResultObject},
-        server::{CacheHint, Config, ListKind, Reply, RequestContext, errors},
+        server::{CacheHint, Config, ListKind, Reply, RequestContext, RequestParams, errors},
     },
     sync,
     transport::{BoxFuture, Link, Memory},
@@ -200,7 +200,7 @@ impl Core {
         let (method, channel) = (Arc::clone(method), open_channel(&request));
         let work = async move {
             let name = request.method.clone();
-            let params = request.params.take();
+            let params = request.params.take().map(RequestParams::into_bytes);
             let work = |cx| method(params, cx);
             self.run_without_questions(request, channel, &name, work)
                 .await

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::{
     BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, LinkEvent, OutgoingFrame,
-    SendError, Transport,
+    SendError, Transport, internal,
 };
 
 use crate::sync;
@@ -146,6 +146,10 @@ impl Link for MemoryLink {
     }
 
     fn close(self: Box<Self>) {}
+
+    fn can_flush_on_any_thread(&self, _: internal::Token) -> bool {
+        true
+    }
 }
 
 impl fmt::Debug for MemoryLink {

@@ -118,6 +118,18 @@ impl Default for DialOptions {
     }
 }
 
+/// Keeps a method of [`Link`] to this crate.
+pub(crate) mod internal {
+    /// An argument that other crates cannot name. So they can neither call nor
+    /// implement `Link::can_flush_on_any_thread`, which returns whether
+    /// `poll_flush` may be called on any thread on behalf of the task that
+    /// drives the link, at a cost of one write at most. The client then sends a
+    /// single frame without waking that task. A link that does some of its work
+    /// in `poll_event` would hang.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Token;
+}
+
 /// One link, from dial until it goes down. Driven by one task.
 pub trait Link: Send {
     /// Queues a frame; frames are sent in this order. Must not wait: a link
@@ -130,13 +142,6 @@ pub trait Link: Send {
 
     /// Writes queued frames. Ready when the queue is empty.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
-
-    /// Returns whether [`poll_flush`](Self::poll_flush) may be called on any
-    /// thread on behalf of the task that drives the link, at a cost of one
-    /// write at most. A single frame is then sent without waking that task.
-    fn can_flush_on_any_thread(&self) -> bool {
-        false
-    }
 
     /// Polls for the next event. Not called again after [`LinkEvent::Down`].
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent>;
@@ -158,6 +163,12 @@ pub trait Link: Send {
     /// Closes the link gracefully, in the background if that takes time.
     /// Background work is registered with the tracker from [`DialOptions`].
     fn close(self: Box<Self>);
+
+    /// Not part of the interface: see [`internal::Token`].
+    #[doc(hidden)]
+    fn can_flush_on_any_thread(&self, _: internal::Token) -> bool {
+        false
+    }
 }
 
 /// An outgoing frame.

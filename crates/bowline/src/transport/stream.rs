@@ -12,7 +12,9 @@ use std::{
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
-use super::{ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame, SendError};
+use super::{
+    ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame, SendError, internal,
+};
 use crate::proto::jsonrpc::{LineFramer, OversizedFrame};
 
 /// Maximum number of buffers in one write.
@@ -240,13 +242,13 @@ where
         self.poll_write_queued(cx)
     }
 
-    fn can_flush_on_any_thread(&self) -> bool {
-        true
-    }
-
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         self.poll_read_frame(cx)
     }
 
     fn close(self: Box<Self>) {}
+
+    fn can_flush_on_any_thread(&self, _: internal::Token) -> bool {
+        true
+    }
 }

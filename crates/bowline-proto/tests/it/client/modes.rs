@@ -36,9 +36,7 @@ fn call_tool(rig: &mut Rig, name: &str) -> CallId {
 
 fn call_tool_as(rig: &mut Rig, name: &str, mode: Option<ToolMode>) -> CallId {
     let params = json!({"name": name});
-    let request = Request::raw("tools/call", &params)
-        .expect("JSON encodes")
-        .for_tool(name);
+    let request = Request::raw("tools/call", &params).expect("JSON encodes");
     let options = CallOptions {
         mode,
         ..CallOptions::default()

@@ -36,7 +36,7 @@ fn bound_to(session: SessionNumber) -> CallOptions {
 
 fn call(rig: &mut Rig, options: CallOptions) -> CallId {
     let request = Request::raw("tools/call", &json!({"name": "book"}));
-    let request = request.expect("an object").for_tool("book");
+    let request = request.expect("an object");
     let now = rig.now;
     let call = rig.connection.call(now, request, options);
     rig.drain();

@@ -9,7 +9,7 @@ use crate::{
     proto::{
         jsonrpc::{ErrorObject, RequestId, decode_params},
         model::ResultObject,
-        server::{Reply, RequestContext, encode_response, errors},
+        server::{Reply, RequestContext, RequestParams, encode_response, errors},
     },
     server::{
         auth::grant::Permissions,
@@ -26,7 +26,7 @@ use crate::{
 pub(crate) struct Request {
     pub(crate) id: RequestId,
     pub(crate) method: Cow<'static, str>,
-    pub(crate) params: Option<Bytes>,
+    pub(crate) params: Option<RequestParams>,
     pub(crate) context: Box<RequestContext>,
     /// The principal that the transport authenticated.
     pub(crate) principal: Option<Arc<str>>,

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     proto::{
-        jsonrpc::{ErrorObject, code, decode},
+        jsonrpc::{ErrorObject, code, decode, range_of},
         model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
         revision::Era,
-        server::{CacheHint, ListKind, ParsedCall, Reply, RequestContext, errors},
+        server::{CacheHint, ListKind, ParsedCall, Reply, RequestContext, RequestParams, errors},
     },
     server::{
         auth::{self, grant::Permissions},
@@ -124,8 +124,8 @@ struct CallParams<'a> {
 }
 
 impl<'a> CallParams<'a> {
-    fn parse(params: &'a [u8], context: &RequestContext) -> Result<Self, ErrorObject> {
-        if let Some(ParsedCall { name, arguments }) = context.parse_call(params) {
+    fn parse(params: &'a RequestParams) -> Result<Self, ErrorObject> {
+        if let Some(ParsedCall { name, arguments }) = params.parse_call() {
             return Ok(Self {
                 name,
                 arguments,
@@ -188,13 +188,14 @@ impl Core {
         &self,
         request: &mut Request,
     ) -> Result<Result<(Tool, CallArguments), Error>, ErrorObject> {
-        let raw_params = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
+        let params = request.params.take();
+        let params = params.unwrap_or_else(|| Bytes::from_static(b"{}").into());
         let CallParams {
             name,
             arguments: raw,
             input_responses,
             request_state,
-        } = CallParams::parse(&raw_params, &request.context)?;
+        } = CallParams::parse(&params)?;
         let catalog = self.catalog();
         let found = catalog.tools.get(&name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&name))?;
@@ -209,11 +210,11 @@ impl Core {
                 &own_budget
             }
         };
-        let checked = tool.shared.input_schema.check(raw, &raw_params, budget)?;
-        let range = raw.map(|raw| {
-            let start = raw.as_ptr().addr() - raw_params.as_ptr().addr();
-            start..start + raw.len()
-        });
+        let checked = tool
+            .shared
+            .input_schema
+            .check(raw, params.as_bytes(), budget)?;
+        let range = raw.and_then(|raw| range_of(raw.as_bytes(), &params));
         let resume = ResumeInput {
             state: request_state,
             answers: input_responses.unwrap_or_default(),
@@ -221,7 +222,7 @@ impl Core {
         Ok(checked.map(|checked| {
             let arguments = CallArguments {
                 checked,
-                params: raw_params,
+                params: params.into_bytes(),
                 range,
                 resume,
             };

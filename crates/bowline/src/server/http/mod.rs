@@ -59,11 +59,7 @@ mod streams;
 mod unprotected;
 mod write_timeout;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 pub use crate::proto::http::OriginPolicy;
 pub use body::Body;
@@ -77,7 +73,7 @@ use super::{
     seal::random_bytes,
     serve::{Connections, ShutdownSignal},
 };
-use crate::proto::{revision::Era, server::stateless::ClientInfoCache};
+use crate::proto::{revision::Era, server::stateless::HttpGate};
 use quotas::Quotas;
 use session_restores::SessionRestores;
 use sessions::{SessionConfig, Sessions};
@@ -111,8 +107,8 @@ struct Inner {
     quotas: Quotas,
     /// Sessions being restored.
     restores: SessionRestores,
-    /// The client of the last stateless request.
-    last_client: Mutex<ClientInfoCache>,
+    /// Admits stateless requests.
+    gate: HttpGate,
 }
 
 impl HttpService {
@@ -130,7 +126,7 @@ impl HttpService {
                 sessions: Sessions::new(&options, session_config),
                 quotas: Quotas::new(&options),
                 restores: SessionRestores::default(),
-                last_client: Mutex::default(),
+                gate: HttpGate::default(),
                 handler,
                 options,
             }),

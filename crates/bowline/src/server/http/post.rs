@@ -22,8 +22,8 @@ use crate::{
         model::{InitializeParams, method},
         revision::{Era, Revision},
         server::{
-            RequestContext, errors,
-            stateless::{ClientInfoCache, Rejection, admit_http_cached, is_stateless_request},
+            RequestContext, RequestParams, errors,
+            stateless::{Admitted, Rejection, is_stateless_request},
         },
     },
     server::dispatch::request::{IncomingNotification, RequestOrigin},
@@ -35,7 +35,7 @@ pub(super) struct StatelessRequest<'a> {
     pub(super) frame: &'a Bytes,
     pub(super) id: RequestId,
     pub(super) method: &'a str,
-    pub(super) params: Option<Bytes>,
+    pub(super) params: Option<RequestParams>,
 }
 
 /// The properties of a message posted to a session that are needed before the
@@ -99,7 +99,7 @@ pub(super) fn serve<'a>(
                 frame: body,
                 id,
                 method: &method,
-                params: slice(params),
+                params: slice(params).map(RequestParams::from),
             };
             stateless_request(inner, modern, permit)
         }
@@ -126,7 +126,7 @@ fn malformed<'a>(fault: &ScanError) -> PendingResponse<'a> {
 
 fn stateless_request<'a>(
     inner: &'a Arc<Inner>,
-    request: StatelessRequest<'_>,
+    mut request: StatelessRequest<'_>,
     permit: RequestPermit,
 ) -> PendingResponse<'a> {
     let config = inner.handler.config();
@@ -139,7 +139,7 @@ fn stateless_request<'a>(
         let error = errors::unsupported_version(config.supported_versions(), &requested_version);
         return response::rejection_response(Some(&request.id), &error.into()).into();
     }
-    let context = match admit(inner, &request) {
+    let context = match admit(inner, &mut request) {
         Ok(context) => context,
         Err(rejection) => {
             return response::rejection_response(Some(&request.id), &rejection).into();
@@ -157,14 +157,19 @@ fn stateless_request<'a>(
     }
 }
 
-fn admit(inner: &Inner, request: &StatelessRequest<'_>) -> Result<RequestContext, Rejection> {
+fn admit(inner: &Inner, request: &mut StatelessRequest<'_>) -> Result<RequestContext, Rejection> {
     let config = inner.handler.config();
-    let (params, headers) = (request.params.as_deref(), RequestHeaders(request.parts));
-    // If the lock is contended, the cache is not used.
-    let mut unknown = ClientInfoCache::default();
-    let mut last = inner.last_client.try_lock().ok();
-    let last = last.as_deref_mut().unwrap_or(&mut unknown);
-    admit_http_cached(config, request.method, params, &headers, last)
+    let (params, headers) = (request.params.take(), RequestHeaders(request.parts));
+    let Admitted {
+        context, params, ..
+    } = inner.gate.admit(
+        config,
+        request.method,
+        params.map(RequestParams::into_bytes),
+        &headers,
+    )?;
+    request.params = params;
+    Ok(context)
 }
 
 /// The protocol defines no notifications here: there is no session, and

@@ -16,7 +16,7 @@ use tokio::{
 use super::{Reaper, stderr::Stderr, wake_gate::WakeGate};
 use crate::transport::{
     BoxFuture, CloseTracker, ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame,
-    SendError, StreamLink,
+    SendError, StreamLink, internal,
 };
 
 /// How long a child that closed its output has to exit, so the error can
@@ -118,10 +118,6 @@ impl Link for ChildLink {
         }
     }
 
-    fn can_flush_on_any_thread(&self) -> bool {
-        true
-    }
-
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         let Some(stream) = &mut self.stream else {
             return self.poll_end(cx);
@@ -175,6 +171,10 @@ impl Link for ChildLink {
                 }
             });
         }
+    }
+
+    fn can_flush_on_any_thread(&self, _: internal::Token) -> bool {
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! A reader for compact JSON: no whitespace, and the expected members.
 //!
 //! For shapes that arrive again and again. The expected text is compared, not
-//! parsed; anything else is left to the [decoder](super::decode()), which
+//! parsed; anything else is left to the [decoder](crate::jsonrpc::decode()), which
 //! accepts everything and reports what is wrong.
 
 use super::unescape;

@@ -14,7 +14,8 @@ use serde::{
 };
 use serde_json::Error;
 
-use super::{escape, raw, string_serializer::StringSerializer};
+use super::{escape, string_serializer::StringSerializer};
+use crate::jsonrpc::raw;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
@@ -24,7 +25,7 @@ type Result<T = ()> = std::result::Result<T, Error>;
 ///
 /// Returns an error if the value cannot be serialised, or has a map key that is
 /// not a string. Part of it may have been written by then.
-pub(super) fn append<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result {
+pub(in crate::jsonrpc) fn append<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result {
     value.serialize(JsonSerializer { out })
 }
 

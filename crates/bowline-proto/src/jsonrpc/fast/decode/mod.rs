@@ -17,7 +17,7 @@ use std::fmt;
 
 use serde::{Deserialize, de};
 
-use super::skip;
+use crate::jsonrpc::skip;
 
 /// Decodes one JSON value, if it is of this type and written in the usual form.
 ///

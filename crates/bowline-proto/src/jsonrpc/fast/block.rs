@@ -8,16 +8,16 @@
 //! that the compiler turns them into vector instructions without `unsafe`.
 
 /// The number of bytes in a block.
-pub(super) const SIZE: usize = 64;
+pub(in crate::jsonrpc) const SIZE: usize = 64;
 
 /// A block of bytes; bit `i` of a mask is byte `i`.
 #[derive(Clone, Copy)]
-pub(super) struct Block([u8; SIZE]);
+pub(in crate::jsonrpc) struct Block([u8; SIZE]);
 
 impl Block {
     /// Loads the first bytes of `rest`, padded with spaces if there are too
     /// few.
-    pub(super) fn load(rest: &[u8]) -> Self {
+    pub(in crate::jsonrpc) fn load(rest: &[u8]) -> Self {
         match rest.first_chunk() {
             Some(bytes) => Self(*bytes),
             None => {
@@ -29,19 +29,19 @@ impl Block {
     }
 
     /// Returns the mask of the quotes.
-    pub(super) fn quotes(&self) -> u64 {
+    pub(in crate::jsonrpc) fn quotes(&self) -> u64 {
         self.mask(|byte| byte == b'"')
     }
 
     /// Returns the mask of the backslashes.
-    pub(super) fn backslashes(&self) -> u64 {
+    pub(in crate::jsonrpc) fn backslashes(&self) -> u64 {
         self.mask(|byte| byte == b'\\')
     }
 
     /// Returns the mask of the brackets, of all four kinds. One comparison is
     /// cheaper than four, so there are false positives: `Y`, `y`, `_` and
     /// delete. None of them occurs outside a string in JSON.
-    pub(super) fn brackets(&self) -> u64 {
+    pub(in crate::jsonrpc) fn brackets(&self) -> u64 {
         self.mask(|byte| byte | 0x26 == 0x7f)
     }
 
@@ -74,22 +74,8 @@ impl Block {
 
 /// Returns whether a byte must be escaped in a JSON string.
 #[inline(always)]
-pub(super) fn is_special(byte: u8) -> bool {
+fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
-}
-
-/// Returns the index of the first byte that must be escaped in a JSON string.
-#[inline(always)]
-pub(super) fn first_special(word: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
-    let word = u64::from_le_bytes(word);
-    let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
-    // The top bit of the lowest byte that is below the bound is set. Bits above
-    // it may be false positives, but only if there is one below.
-    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
-    let hits = (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS;
-    (hits != 0).then(|| hits.trailing_zeros() as usize / 8)
 }
 
 /// For each byte of a block, the bit of its word.
@@ -121,7 +107,7 @@ fn transpose(mut square: u64) -> u64 {
 /// Returns the mask of the escaped bytes: those after an odd number of
 /// backslashes. `starts_escaped` is whether such a number directly precedes the
 /// block.
-pub(super) fn escaped_positions(backslashes: u64, starts_escaped: bool) -> u64 {
+pub(in crate::jsonrpc) fn escaped_positions(backslashes: u64, starts_escaped: bool) -> u64 {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let first = u64::from(starts_escaped);
     let backslashes = backslashes & !first;
@@ -134,7 +120,7 @@ pub(super) fn escaped_positions(backslashes: u64, starts_escaped: bool) -> u64 {
 /// Returns the mask of the bytes in strings, each with its opening quote.
 /// `quotes` must contain only unescaped ones: every bit is the parity of the
 /// quotes up to it.
-pub(super) fn inside_strings(quotes: u64) -> u64 {
+pub(in crate::jsonrpc) fn inside_strings(quotes: u64) -> u64 {
     let mut parity = quotes;
     for distance in [1, 2, 4, 8, 16, 32] {
         parity ^= parity << distance;

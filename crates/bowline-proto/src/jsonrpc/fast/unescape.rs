@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{
-    block::{self, Block},
-    skip,
-};
+use super::block::{self, Block};
+use crate::jsonrpc::skip;
 
 /// Decodes the string that begins at `start`, after its opening quote, and
 /// returns it with the index after the closing quote. It is borrowed if it has
@@ -22,22 +20,9 @@ pub(super) fn string(json: &str, start: usize) -> Option<(Cow<'_, str>, usize)> 
     Some((Cow::Owned(text), end + 1))
 }
 
-/// The number of eight-byte words to check before switching to blocks: most
-/// strings are shorter.
-const WORDS: usize = 4;
-
 /// Returns the index of the first byte from `at` on that cannot be copied
 /// unchanged.
 fn first_special(bytes: &[u8], mut at: usize) -> Option<usize> {
-    for _ in 0..WORDS {
-        let Some(word) = bytes.get(at..)?.first_chunk() else {
-            break;
-        };
-        if let Some(found) = block::first_special(*word) {
-            return Some(at + found);
-        }
-        at += word.len();
-    }
     while at < bytes.len() {
         let specials = Block::load(&bytes[at..]).specials();
         if specials != 0 {

@@ -1,6 +1,6 @@
 //! A walk over an object in the usual form.
 
-use super::skip;
+use crate::jsonrpc::skip;
 
 /// A walk over an object as almost everyone writes it. It ends with `None` at
 /// anything else: then the object has to be decoded, which also reports what is
@@ -46,7 +46,7 @@ impl<'a> ObjectWalker<'a> {
     }
 
     /// Opens the object at `at`, with `depth` objects and arrays around it.
-    pub(super) fn new(bytes: &'a [u8], at: usize, depth: u32) -> Self {
+    pub(in crate::jsonrpc) fn new(bytes: &'a [u8], at: usize, depth: u32) -> Self {
         Self {
             bytes,
             at: at + 1,

@@ -12,7 +12,7 @@ use super::{
     NotFast, Reader, Result,
     access::{Elements, RawAccess},
 };
-use crate::jsonrpc::{raw, unescape};
+use crate::jsonrpc::{fast::unescape, raw};
 
 impl<'de> Reader<'de> {
     /// Decodes a string, borrowed if it has no escapes.
