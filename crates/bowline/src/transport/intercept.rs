@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use super::{
     BoxFuture, ConnectionError, DialOptions, Link, LinkEvent, OutgoingFrame, SendError, Transport,
-    TransportKind,
+    TransportKind, internal,
 };
 use crate::proto::revision::{Era, Revision};
 
@@ -90,8 +90,8 @@ impl<I: LinkInterceptor> Link for InterceptedLink<I> {
         self.link.poll_flush(cx)
     }
 
-    fn can_flush_on_any_thread(&self) -> bool {
-        self.link.can_flush_on_any_thread()
+    fn can_flush_on_any_thread(&self, token: internal::Token) -> bool {
+        self.link.can_flush_on_any_thread(token)
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
