@@ -9,7 +9,6 @@ use super::{Failure, TransportKind, calls::Call, core::Core, ready::Ready};
 use crate::{
     jsonrpc::{Member, OutgoingMessage},
     model::{ToolMode, method},
-    revision::Era,
 };
 
 /// Identifies a session of a connection, counted from 1. A number from one connection
@@ -128,6 +127,6 @@ impl Ready {
     /// Returns whether the server can keep state between two calls: it has sessions, or
     /// it is our child process.
     fn has_sessions(&self, transport: TransportKind) -> bool {
-        self.rules.era == Era::Handshake || transport != TransportKind::Http
+        self.session.is_kept_by_server() || transport != TransportKind::Http
     }
 }

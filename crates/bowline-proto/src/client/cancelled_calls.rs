@@ -1,8 +1,15 @@
-//! Ids of cancelled requests, kept so a late response is recognised.
+//! Cancellation of requests, and the ids of cancelled ones, kept so a late response is
+//! recognised.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::Instant;
+use super::{LinkId, Output, Telemetry, TransportKind, core::Core};
+use crate::{
+    Instant,
+    jsonrpc::OutgoingMessage,
+    model::{CancelledParams, method},
+    revision::Rules,
+};
 
 /// Classification of a response that matches no open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,5 +72,34 @@ impl CancelledCalls {
 
     pub(super) fn is_empty(&self) -> bool {
         self.expiry.is_empty()
+    }
+}
+
+impl Core {
+    /// Cancels the request `wire_id` on the server.
+    pub(super) fn send_cancel(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        rules: &Rules,
+        wire_id: u64,
+        reason: &str,
+    ) {
+        self.remember_cancelled(now, wire_id);
+        let is_http = self.config.transport == TransportKind::Http;
+        if !is_http || !rules.disconnect_cancels {
+            let params = CancelledParams {
+                request_id: Some(wire_id.into()),
+                reason: Some(reason.to_owned()),
+                ..CancelledParams::default()
+            };
+            if let Ok(message) = OutgoingMessage::new(method::CANCELLED, &params) {
+                self.send(link, None, message.into_notification());
+            }
+        }
+        if is_http {
+            self.push_output(Output::Abort { link, id: wire_id });
+        }
+        self.observe(|| Telemetry::CancelSent { id: wire_id });
     }
 }

@@ -1,17 +1,16 @@
 //! Incoming frames while a session is open.
 
 use bytes::Bytes;
-use memchr::memmem;
 
 use super::{
-    CallId, ConnectionErrorKind, Event, Failure, InputHandling, Outcome, ProgressMode, SendError,
-    Telemetry, TransportKind, Violation,
+    CallId, ConnectionErrorKind, Event, Failure, Outcome, ProgressMode, Telemetry, TransportKind,
+    Violation,
     calls::Purpose,
     capability_check::check_request,
     core::Core,
     desired_state::DesiredChange,
-    peer_requests::OpenRequestError,
-    ready::{Ready, Session},
+    ready::Ready,
+    session::ResultKind,
     state::{RedialPolicy, State},
 };
 use crate::{
@@ -20,11 +19,7 @@ use crate::{
         Envelope, ErrorObject, Messages, RequestId, ScanError, code, decode, error_response,
         response, response_raw, scan, scan_partial, slice_or_copy, split_batch,
     },
-    model::{
-        Adapt, CancelledParams, InitializedParams, ListRootsResult, ProgressParams,
-        SubscriptionsAcknowledgedParams, meta, method,
-    },
-    revision::Era,
+    model::{Adapt, CancelledParams, ListRootsResult, ProgressParams, method},
 };
 
 /// What to do after a message.
@@ -179,45 +174,13 @@ impl Ready {
             }
             return;
         };
-        match self.classify_result(core, call, result_type) {
+        match self.session.classify_result(core, call, result_type) {
             ResultKind::Complete => self.complete_call(core, now, call, result),
             ResultKind::InputRequired => self.handle_input_required(core, now, call, result),
             ResultKind::Invalid(reason) => {
                 core.report_violation(Violation::InvalidResponse, result.len());
                 core.fail(now, call, Failure::InvalidResponse { message: reason });
             }
-        }
-    }
-
-    /// Returns whether a result ends the call.
-    fn classify_result(&self, core: &Core, id: CallId, result_type: Option<&str>) -> ResultKind {
-        let (Session::Stateless(_), Some(kind)) = (&self.session, result_type) else {
-            // Handshake revisions have no such field; servers that omit it mean
-            // "complete".
-            return ResultKind::Complete;
-        };
-        let Some(call) = core.calls.get(id) else {
-            return ResultKind::Complete;
-        };
-        match kind {
-            "complete" => ResultKind::Complete,
-            "input_required" if !call.info.is_some_and(|info| info.input_rounds) => {
-                ResultKind::Invalid(format!("{} must not return input_required", call.method))
-            }
-            "input_required" => match call.options.input_handling {
-                InputHandling::AskHost => ResultKind::InputRequired,
-                InputHandling::ReturnToCaller => ResultKind::Complete,
-            },
-            other
-                if core
-                    .config
-                    .extension_result_types
-                    .iter()
-                    .any(|known| &**known == other) =>
-            {
-                ResultKind::Complete
-            }
-            other => ResultKind::Invalid(format!("unknown resultType {other:?}")),
         }
     }
 
@@ -295,19 +258,8 @@ impl Ready {
         wire_id: Option<u64>,
         error: Option<&ErrorObject>,
     ) -> bool {
-        let (Session::Stateless(session), Some(wire_id)) = (&mut self.session, wire_id) else {
-            return false;
-        };
-        let known = session.subscriptions.contains(wire_id);
-        session.subscriptions.ended(core, now, wire_id, error);
-        known
+        wire_id.is_some_and(|wire_id| self.session.stream_ended(core, now, wire_id, error))
     }
-}
-
-enum ResultKind {
-    Complete,
-    InputRequired,
-    Invalid(String),
 }
 
 /// Notifications.
@@ -326,9 +278,10 @@ impl Ready {
             method::PROGRESS => self.handle_progress(core, now, params.as_deref()),
             method::CANCELLED => self.handle_cancelled(core, now, params.as_deref()),
             method::SUBSCRIPTIONS_ACKNOWLEDGED => {
-                self.handle_acknowledged(core, now, params.as_deref());
+                self.session
+                    .stream_acknowledged(core, now, params.as_deref());
             }
-            _ if self.is_stale_change(params.as_deref()) => {}
+            _ if self.session.is_stale_change(params.as_deref()) => {}
             _ => core.push_event(Event::Notification {
                 method: name.into(),
                 params,
@@ -376,104 +329,7 @@ impl Ready {
         let Some(id) = params.request_id else {
             return;
         };
-        match &mut self.session {
-            Session::Handshake(session) => {
-                session.peer_requests.cancel(core, &id);
-                if session.peer_requests.len() == 0 {
-                    core.resume_deadlines(now);
-                }
-            }
-            Session::Stateless(_) => {
-                self.subscription_stream_ended(core, now, id.as_u64(), None);
-            }
-        }
-    }
-
-    fn handle_acknowledged(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
-        let Session::Stateless(session) = &mut self.session else {
-            return;
-        };
-        let Ok(params) = decode::<SubscriptionsAcknowledgedParams>(params.unwrap_or(b"{}")) else {
-            core.report_violation(
-                Violation::InvalidNotification,
-                params.map_or(0, <[u8]>::len),
-            );
-            return;
-        };
-        let id = params
-            .meta
-            .as_ref()
-            .and_then(|meta| meta.subscription_id().ok().flatten());
-        let Some(wire_id) = id.and_then(|id| id.as_u64()) else {
-            core.report_violation(Violation::InvalidNotification, 0);
-            return;
-        };
-        let replaced =
-            session
-                .subscriptions
-                .acknowledged(core, now, wire_id, &params.notifications);
-        if let Some(old) = replaced {
-            self.send_cancel(core, now, old, "subscription changed");
-        }
-    }
-
-    /// Returns whether a change comes from a stream that we closed or never opened.
-    fn is_stale_change(&self, params: Option<&[u8]>) -> bool {
-        let (Session::Stateless(session), Some(params)) = (&self.session, params) else {
-            return false;
-        };
-        if memmem::find(params, meta::key::SUBSCRIPTION_ID.as_bytes()).is_none() {
-            return false;
-        }
-        // Any notification type will do: only `_meta` is read.
-        let Ok(params) = decode::<InitializedParams>(params) else {
-            return false;
-        };
-        let id = params
-            .meta
-            .and_then(|meta| meta.subscription_id().ok().flatten());
-        let is_current = |wire_id| session.subscriptions.contains(wire_id);
-        id.is_some_and(|id| !id.as_u64().is_some_and(is_current))
-    }
-
-    pub(super) fn reopen_subscription_stream(&mut self, core: &mut Core, now: Instant) {
-        let Session::Stateless(session) = &mut self.session else {
-            return;
-        };
-        match session.subscriptions.take_unacknowledged() {
-            Some(wire_id) => {
-                session.subscriptions.schedule_reopen(core, now);
-                self.send_cancel(core, now, wire_id, "timeout");
-            }
-            None => self.refresh_subscriptions(core, now),
-        }
-    }
-
-    pub(super) fn subscription_stream_failed(
-        &mut self,
-        core: &mut Core,
-        now: Instant,
-        wire_id: u64,
-        send_error: &SendError,
-    ) {
-        if let SendError::Status(status) = send_error
-            && let Some(error) = status.response()
-        {
-            self.subscription_stream_ended(core, now, Some(wire_id), Some(&error));
-            return;
-        }
-        let outcome = match send_error {
-            SendError::Busy(_) => None,
-            SendError::Failed(cause) => Some(Outcome::Failed(Failure::NotDelivered(cause.clone()))),
-            SendError::NoResponse(cause) => {
-                Some(Outcome::Failed(Failure::ConnectionLost(cause.clone())))
-            }
-            SendError::Status(status) => Some(status.outcome()),
-        };
-        if let Session::Stateless(session) = &mut self.session {
-            let streams = &mut session.subscriptions;
-            streams.send_failed(core, now, wire_id, outcome.as_ref());
-        }
+        self.session.cancelled_by_server(core, now, &id);
     }
 }
 
@@ -488,7 +344,7 @@ impl Ready {
         params: Option<Bytes>,
     ) -> Flow {
         let size = params.as_ref().map_or(0, Bytes::len);
-        if self.rules.era == Era::Stateless {
+        if !self.session.accepts_requests() {
             // Clients send no responses in this era, so there is no way to answer.
             core.report_violation(Violation::ServerRequest, size);
             return Flow::disconnect_if_strict(
@@ -536,35 +392,6 @@ impl Ready {
         params: Option<Bytes>,
     ) -> Result<(), ErrorObject> {
         check_request(&core.config.capabilities, name, params.as_deref())?;
-        let Session::Handshake(session) = &mut self.session else {
-            return Ok(());
-        };
-        let size = params.as_ref().map_or(0, Bytes::len);
-        match session.peer_requests.open(core, id.clone(), size) {
-            Ok(request) => {
-                let method = name.into();
-                core.push_event(Event::Request {
-                    request,
-                    method,
-                    params,
-                });
-                core.pause_deadlines(now);
-                Ok(())
-            }
-            Err(OpenRequestError::Duplicate) => {
-                core.report_violation(Violation::DuplicateId, size);
-                Err(ErrorObject::new(
-                    code::INVALID_REQUEST,
-                    "the request id is already in use",
-                ))
-            }
-            Err(OpenRequestError::TooMany) => {
-                core.report_violation(Violation::TooManyRequests, size);
-                Err(ErrorObject::new(
-                    code::INTERNAL_ERROR,
-                    "too many concurrent requests",
-                ))
-            }
-        }
+        self.session.deliver_request(core, now, id, name, params)
     }
 }

@@ -5,8 +5,8 @@
 //! link ([`Output::Dial`]) instead of opening one.
 //!
 //! Modules: `state` is the transition table; `opening` probes and negotiates; while a
-//! session is open, `ready` sends and `inbound` receives; `handshake` and `stateless`
-//! hold what differs between the eras; `rounds` drives calls that the server answers
+//! session is open, `ready` sends and `inbound` receives; `session` is the one place
+//! that branches on the era, and `handshake` and `stateless` are its two sides; `rounds` drives calls that the server answers
 //! with questions; `deadlines` extends the deadlines of calls while the host is being
 //! asked; `subscription_streams` keeps the stream of change notifications open.
 
@@ -33,10 +33,10 @@ mod peer_requests;
 mod ready;
 mod request;
 mod request_meta;
-mod restore;
 mod rng;
 mod rounds;
 mod server_info;
+mod session;
 mod state;
 mod stateless;
 mod subscription_streams;

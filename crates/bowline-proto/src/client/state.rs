@@ -164,7 +164,7 @@ impl State {
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Timer(Timer::ReopenSubscriptionStream)) => {
-                ready.reopen_subscription_stream(core, now);
+                ready.session.reopen_subscription_stream(core, now);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Timer(Timer::ResendDeferred)) => {
@@ -176,7 +176,7 @@ impl State {
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::ListSubscriptionsChanged) => {
-                ready.refresh_subscriptions(core, now);
+                ready.session.refresh_subscriptions(core, now);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Cancel(id, cancellation)) => {

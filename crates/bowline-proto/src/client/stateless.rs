@@ -2,34 +2,36 @@
 //! stream that the client requests.
 
 use bytes::Bytes;
+use memchr::memmem;
 
 use super::{
-    CallId, Failure, Outcome,
-    calls::Phase,
-    core::Core,
-    desired_state::DesiredChange,
-    ready::{Ready, Session},
-    request_meta::push_member,
-    subscription_streams::SubscriptionStreams,
+    CallId, Failure, InputHandling, LinkId, Outcome, SendError, ServerInfo, Violation,
+    calls::Phase, core::Core, desired_state::DesiredChange, request_meta::push_member,
+    session::ResultKind, subscription_streams::SubscriptionStreams,
 };
 use crate::{
     Instant,
-    model::{Adapt, meta::key},
+    jsonrpc::{ErrorObject, decode},
+    model::{Adapt, InitializedParams, SubscriptionsAcknowledgedParams, meta::key},
     revision::Rules,
 };
 
-/// Data that only a stateless-era session has.
+/// A stateless-era session.
 #[derive(Debug)]
 pub(super) struct StatelessSession {
+    link: LinkId,
+    rules: &'static Rules,
     /// The `_meta` members that every request carries, serialised once.
-    pub(super) common_meta: Vec<u8>,
+    common_meta: Vec<u8>,
     /// The stream on which changes arrive.
-    pub(super) subscriptions: SubscriptionStreams,
+    subscriptions: SubscriptionStreams,
 }
 
 impl StatelessSession {
-    pub(super) fn new(core: &Core, rules: &'static Rules) -> Self {
+    pub(super) fn new(core: &Core, link: LinkId, rules: &'static Rules) -> Self {
         Self {
+            link,
+            rules,
             common_meta: common_meta(core, rules),
             subscriptions: SubscriptionStreams::new(core.session_count > 1),
         }
@@ -38,61 +40,186 @@ impl StatelessSession {
     pub(super) fn common_meta(&self) -> &[u8] {
         &self.common_meta
     }
-}
 
-impl Ready {
-    /// Performs an operation that needs no request in this era.
-    pub(super) fn apply_without_request(
+    /// Returns what a result with this `resultType` means for its call.
+    pub(super) fn classify_result(&self, core: &Core, id: CallId, kind: &str) -> ResultKind {
+        let Some(call) = core.calls.get(id) else {
+            return ResultKind::Complete;
+        };
+        let is_extension = |kind: &str| {
+            let mut known = core.config.extension_result_types.iter();
+            known.any(|known| &**known == kind)
+        };
+        match kind {
+            "complete" => ResultKind::Complete,
+            "input_required" if !call.info.is_some_and(|info| info.input_rounds) => {
+                ResultKind::Invalid(format!("{} must not return input_required", call.method))
+            }
+            "input_required" => match call.options.input_handling {
+                InputHandling::AskHost => ResultKind::InputRequired,
+                InputHandling::ReturnToCaller => ResultKind::Complete,
+            },
+            other if is_extension(other) => ResultKind::Complete,
+            other => ResultKind::Invalid(format!("unknown resultType {other:?}")),
+        }
+    }
+
+    /// Makes a change of the desired state, none of which is a request in this era.
+    pub(super) fn change(
         &mut self,
         core: &mut Core,
         now: Instant,
         id: CallId,
         change: DesiredChange,
+        server: &ServerInfo,
     ) {
-        let Session::Stateless(session) = &mut self.session else {
-            return;
-        };
         match change {
-            DesiredChange::Subscribe(uri) => {
-                let checks_capabilities = core
-                    .calls
-                    .get(id)
-                    .is_some_and(|call| call.options.check_capabilities);
-                let required = "resources.subscribe";
-                if checks_capabilities && !self.server.has_capability(required) {
-                    core.fail(
-                        now,
-                        id,
-                        Failure::CapabilityNotSupported {
-                            capability: required,
-                        },
-                    );
-                    return;
-                }
-                if session.subscriptions.covers(&uri) {
-                    // An earlier unsubscribe may be about to remove it from the stream.
-                    core.desired.uris.insert(uri);
-                    core.finish(now, id, empty_result());
-                    self.refresh_subscriptions(core, now);
-                    return;
-                }
-                if let Some(call) = core.calls.get_mut(id) {
-                    call.phase = Phase::Subscribing;
-                }
-                session.subscriptions.add_waiting(id, uri);
-                self.refresh_subscriptions(core, now);
-            }
-            DesiredChange::Unsubscribe(uri) => {
-                core.desired.uris.remove(&uri);
+            DesiredChange::Subscribe(uri) => self.subscribe(core, now, id, uri, server),
+            DesiredChange::Unsubscribe(_) => {
+                core.desired.apply(change);
                 core.finish(now, id, empty_result());
                 self.refresh_subscriptions(core, now);
             }
-            DesiredChange::SetLevel(level) => {
-                core.desired.log_level = Some(level);
-                session.common_meta = common_meta(core, self.rules);
+            DesiredChange::SetLevel(_) => {
+                core.desired.apply(change);
+                self.common_meta = common_meta(core, self.rules);
                 core.finish(now, id, empty_result());
             }
         }
+    }
+
+    fn subscribe(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+        uri: Box<str>,
+        server: &ServerInfo,
+    ) {
+        let call = core.calls.get(id);
+        let checks_capabilities = call.is_some_and(|call| call.options.check_capabilities);
+        let capability = "resources.subscribe";
+        if checks_capabilities && !server.has_capability(capability) {
+            core.fail(now, id, Failure::CapabilityNotSupported { capability });
+            return;
+        }
+        if self.subscriptions.covers(&uri) {
+            // An earlier unsubscribe may be about to remove it from the stream.
+            core.desired.uris.insert(uri);
+            core.finish(now, id, empty_result());
+        } else {
+            if let Some(call) = core.calls.get_mut(id) {
+                call.phase = Phase::Subscribing;
+            }
+            self.subscriptions.add_waiting(id, uri);
+        }
+        self.refresh_subscriptions(core, now);
+    }
+}
+
+/// The subscription stream.
+impl StatelessSession {
+    pub(super) fn refresh_subscriptions(&mut self, core: &mut Core, now: Instant) {
+        let dropped = self
+            .subscriptions
+            .refresh(core, now, self.link, &self.common_meta);
+        for wire_id in dropped {
+            self.cancel_stream(core, now, wire_id, "subscription changed");
+        }
+    }
+
+    pub(super) fn reopen_subscription_stream(&mut self, core: &mut Core, now: Instant) {
+        match self.subscriptions.take_unacknowledged() {
+            Some(wire_id) => {
+                self.subscriptions.schedule_reopen(core, now);
+                self.cancel_stream(core, now, wire_id, "timeout");
+            }
+            None => self.refresh_subscriptions(core, now),
+        }
+    }
+
+    pub(super) fn stream_acknowledged(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        params: Option<&[u8]>,
+    ) {
+        let Ok(params) = decode::<SubscriptionsAcknowledgedParams>(params.unwrap_or(b"{}")) else {
+            let size = params.map_or(0, <[u8]>::len);
+            core.report_violation(Violation::InvalidNotification, size);
+            return;
+        };
+        let meta = params.meta.as_ref();
+        let id = meta.and_then(|meta| meta.subscription_id().ok().flatten());
+        let Some(wire_id) = id.and_then(|id| id.as_u64()) else {
+            core.report_violation(Violation::InvalidNotification, 0);
+            return;
+        };
+        let granted = &params.notifications;
+        let replaced = self.subscriptions.acknowledged(core, now, wire_id, granted);
+        if let Some(old) = replaced {
+            self.cancel_stream(core, now, old, "subscription changed");
+        }
+    }
+
+    /// Handles the end of a stream. Returns whether `wire_id` is one.
+    pub(super) fn stream_ended(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        wire_id: u64,
+        error: Option<&ErrorObject>,
+    ) -> bool {
+        let known = self.subscriptions.contains(wire_id);
+        self.subscriptions.ended(core, now, wire_id, error);
+        known
+    }
+
+    pub(super) fn stream_failed(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        wire_id: u64,
+        send_error: &SendError,
+    ) {
+        if let SendError::Status(status) = send_error
+            && let Some(error) = status.response()
+        {
+            self.stream_ended(core, now, wire_id, Some(&error));
+            return;
+        }
+        let outcome = match send_error {
+            SendError::Busy(_) => None,
+            SendError::Failed(cause) => Some(Outcome::Failed(Failure::NotDelivered(cause.clone()))),
+            SendError::NoResponse(cause) => {
+                Some(Outcome::Failed(Failure::ConnectionLost(cause.clone())))
+            }
+            SendError::Status(status) => Some(status.outcome()),
+        };
+        let outcome = outcome.as_ref();
+        self.subscriptions.send_failed(core, now, wire_id, outcome);
+    }
+
+    /// Returns whether a change comes from a stream that we closed or never opened.
+    pub(super) fn is_stale_change(&self, params: Option<&[u8]>) -> bool {
+        let has_id =
+            |params: &&[u8]| memmem::find(params, key::SUBSCRIPTION_ID.as_bytes()).is_some();
+        let Some(params) = params.filter(has_id) else {
+            return false;
+        };
+        // Any notification type will do: only `_meta` is read.
+        let Ok(params) = decode::<InitializedParams>(params) else {
+            return false;
+        };
+        let id = params
+            .meta
+            .and_then(|meta| meta.subscription_id().ok().flatten());
+        let is_current = |wire_id| self.subscriptions.contains(wire_id);
+        id.is_some_and(|id| !id.as_u64().is_some_and(is_current))
+    }
+
+    fn cancel_stream(&self, core: &mut Core, now: Instant, wire_id: u64, reason: &str) {
+        core.send_cancel(now, self.link, self.rules, wire_id, reason);
     }
 }
 

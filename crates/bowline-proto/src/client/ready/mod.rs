@@ -7,24 +7,23 @@ use super::{
     InputHandling, LinkId, Output, PeerRequestId, ProgressMode, ServerInfo, Telemetry,
     TransportKind,
     binding::Binding,
-    calls::{Call, Phase},
+    calls::{Call, Phase, Purpose},
     core::Core,
-    handshake::HandshakeSession,
     request::CallKind,
     request_meta::RequestMeta,
+    session::Session,
     state::{Disconnect, RedialPolicy, State, disconnect},
-    stateless::StatelessSession,
     timer::Timer,
     tool_modes::{SessionRequirement, ToolModes},
 };
 use crate::{
     Instant,
-    jsonrpc::{ErrorObject, OutgoingMessage, RawJson, error_response, response_raw},
+    jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
     model::{
-        CancelledParams, ToolMode,
+        ToolMode,
         method::{self, Side},
     },
-    revision::{Era, Revision, Rules},
+    revision::{Revision, Rules},
 };
 
 /// An open session on a link.
@@ -35,13 +34,6 @@ pub(super) struct Ready {
     pub(super) server: ServerInfo,
     pub(super) modes: ToolModes,
     pub(super) session: Session,
-}
-
-/// Session data that differs between the eras.
-#[derive(Debug)]
-pub(super) enum Session {
-    Handshake(HandshakeSession),
-    Stateless(StatelessSession),
 }
 
 impl Ready {
@@ -61,10 +53,7 @@ impl Ready {
             link,
             revision: server.revision,
         });
-        let session = match rules.era {
-            Era::Handshake => Session::Handshake(HandshakeSession::default()),
-            Era::Stateless => Session::Stateless(StatelessSession::new(core, rules)),
-        };
+        let session = Session::new(core, link, rules);
         let mut ready = Self {
             link,
             rules,
@@ -72,7 +61,7 @@ impl Ready {
             modes: ToolModes::new(),
             session,
         };
-        ready.send_initialized(core);
+        ready.session.start(core);
         core.push_event(Event::Ready {
             session: core.session_count,
         });
@@ -91,10 +80,7 @@ impl Ready {
     }
 
     pub(super) fn peer_request_count(&self) -> usize {
-        match &self.session {
-            Session::Handshake(session) => session.peer_requests.len(),
-            Session::Stateless(_) => 0,
-        }
+        self.session.peer_request_count()
     }
 
     pub(super) fn session_requirement(&self) -> SessionRequirement {
@@ -188,9 +174,7 @@ impl Ready {
     }
 
     pub(super) fn cancel_peer_requests(&mut self, core: &mut Core) {
-        if let Session::Handshake(session) = &mut self.session {
-            session.peer_requests.cancel_all(core);
-        }
+        self.session.cancel_peer_requests(core);
     }
 
     /// Sends the host's response to a request from the server, if it is still open.
@@ -201,24 +185,38 @@ impl Ready {
         request: PeerRequestId,
         reply: Result<RawJson, ErrorObject>,
     ) {
-        let Session::Handshake(session) = &mut self.session else {
-            return;
-        };
-        if let Some(id) = session.peer_requests.close(request) {
-            let frame = match reply {
-                Ok(result) => response_raw(&id, result.get().as_bytes()),
-                Err(error) => error_response(Some(&id), &error),
-            };
-            core.send(self.link, None, frame);
-            if session.peer_requests.len() == 0 {
-                core.resume_deadlines(now);
-            }
-        }
+        self.session.respond(core, now, request, reply);
     }
 }
 
 /// Sending.
 impl Ready {
+    /// Restores the desired state in a new session.
+    fn restore_desired_state(&mut self, core: &mut Core, now: Instant) {
+        for (change, message) in self.session.restore(core, now) {
+            let id = CallId(core.ids.next_id());
+            let kind = CallKind::Change(change.clone());
+            let mut call = core.new_call(now, kind, CallOptions::default());
+            call.purpose = Purpose::Restore(change);
+            call.phase = Phase::Queued(message);
+            core.register_call(id, call);
+            self.send_queued(core, now, id);
+        }
+    }
+
+    /// Returns the request for a call that has none yet, or `None` if it needs none.
+    fn message_for_call(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+    ) -> Option<OutgoingMessage> {
+        let Purpose::Change(change) = core.calls.get(id)?.purpose.clone() else {
+            return None;
+        };
+        self.session.change(core, now, id, change, &self.server)
+    }
+
     /// Sends a queued call, or fails it if it cannot be sent.
     pub(super) fn send_queued(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get_mut(id) else {
@@ -254,7 +252,7 @@ impl Ready {
     /// Checks that the call may be sent: the revision has the method, the server
     /// advertised the capability, and the tool's mode is supported.
     fn check_call(&mut self, call: &Call, message: &OutgoingMessage) -> Result<(), Failure> {
-        if call.rounds > 0 && self.rules.era == Era::Handshake {
+        if call.rounds > 0 && !self.session.has_input_rounds() {
             // The server came back in the era that cannot continue the call.
             return Err(Failure::ConnectionLost(
                 ConnectionErrorKind::EraChanged.into(),
@@ -310,7 +308,7 @@ impl Ready {
         } else {
             core.ids.next_id()
         };
-        let session = (self.rules.era == Era::Handshake
+        let session = (self.session.is_kept_by_server()
             && self.modes.sends_session_number(core.config.session_meta))
         .then_some(core.session_count);
         let wants_progress = call.options.progress != ProgressMode::Off;
@@ -344,7 +342,7 @@ impl Ready {
     /// reconnection, because the server lost our session, or because any session can
     /// serve the call.
     fn must_retain_params(&self, transport: TransportKind, call: &Call) -> bool {
-        let may_require_input = self.rules.era == Era::Stateless
+        let may_require_input = self.session.has_input_rounds()
             && call.options.input_handling == InputHandling::AskHost
             && call.info.is_some_and(|info| info.input_rounds);
         may_require_input
@@ -355,26 +353,7 @@ impl Ready {
 
     /// Cancels the request `wire_id` on the server.
     pub(super) fn send_cancel(&self, core: &mut Core, now: Instant, wire_id: u64, reason: &str) {
-        core.remember_cancelled(now, wire_id);
-        let by_disconnect =
-            core.config.transport == TransportKind::Http && self.rules.disconnect_cancels;
-        if !by_disconnect {
-            let params = CancelledParams {
-                request_id: Some(wire_id.into()),
-                reason: Some(reason.to_owned()),
-                ..CancelledParams::default()
-            };
-            if let Ok(message) = OutgoingMessage::new(method::CANCELLED, &params) {
-                core.send(self.link, None, message.into_notification());
-            }
-        }
-        if core.config.transport == TransportKind::Http {
-            core.push_output(Output::Abort {
-                link: self.link,
-                id: wire_id,
-            });
-        }
-        core.observe(|| Telemetry::CancelSent { id: wire_id });
+        core.send_cancel(now, self.link, self.rules, wire_id, reason);
     }
 }
 
@@ -390,7 +369,7 @@ impl Ready {
         }
         core.fail_timed_out(now, id);
         if subscribing {
-            self.refresh_subscriptions(core, now);
+            self.session.refresh_subscriptions(core, now);
         }
     }
 
@@ -410,17 +389,7 @@ impl Ready {
         }
         core.fail(now, id, cancellation.failure());
         if subscribing {
-            self.refresh_subscriptions(core, now);
-        }
-    }
-}
-
-impl Session {
-    /// Returns the `_meta` members that every request carries.
-    fn common_meta(&self) -> &[u8] {
-        match self {
-            Self::Handshake(_) => &[],
-            Self::Stateless(session) => session.common_meta(),
+            self.session.refresh_subscriptions(core, now);
         }
     }
 }

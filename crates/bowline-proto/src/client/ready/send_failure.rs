@@ -2,19 +2,17 @@
 
 use bytes::Bytes;
 
-use super::{Ready, Session};
+use super::Ready;
 use crate::{
     Instant,
     client::{
         CallId, ConnectionErrorKind, Failure, SendError, Telemetry,
         calls::{Call, Phase},
         core::Core,
-        state::{Disconnect, RedialPolicy, State, disconnect},
+        state::{RedialPolicy, State},
         timer::Timer,
     },
     http::StatusClass,
-    jsonrpc::{Envelope, scan},
-    revision::Era,
 };
 
 impl Ready {
@@ -31,24 +29,21 @@ impl Ready {
             .map(|call| call.moved_session);
         if let SendError::Status(status) = &error
             && status.class() == StatusClass::NotFound
-            && self.rules.era == Era::Handshake
+            && self.session.is_kept_by_server()
             && moved != Some(true)
         {
             return self.session_not_found(core, now, call);
         }
         let Some(wire_id) = wire_id else {
-            if let (SendError::Busy(frame), Session::Handshake(session)) =
-                (error, &mut self.session)
-                && is_response(&frame)
-            {
-                session.peer_requests.defer_response(core, now, frame);
+            if let SendError::Busy(frame) = error {
+                self.session.defer_response(core, now, frame);
             }
             // A notification is sent only once.
             return State::Ready(self);
         };
         match call {
             Some(id) => self.call_send_failed(core, now, id, error),
-            None => self.subscription_stream_failed(core, now, wire_id, &error),
+            None => self.session.stream_failed(core, now, wire_id, &error),
         }
         State::Ready(self)
     }
@@ -59,7 +54,7 @@ impl Ready {
     /// Redials without a delay only if a call moves to the next session: a server that
     /// accepts no session at all would otherwise be dialled in a loop.
     fn session_not_found(
-        mut self: Box<Self>,
+        self: Box<Self>,
         core: &mut Core,
         now: Instant,
         call: Option<CallId>,
@@ -77,18 +72,8 @@ impl Ready {
             }
             _ => RedialPolicy::AfterBackoff,
         };
-        self.cancel_peer_requests(core);
-        let close_link = Some(self.link);
-        let cause = ConnectionErrorKind::SessionNotFound.into();
-        disconnect(
-            core,
-            now,
-            Disconnect {
-                close_link,
-                cause,
-                redial,
-            },
-        )
+        let kind = ConnectionErrorKind::SessionNotFound;
+        self.close_session(core, now, kind, redial)
     }
 
     fn call_send_failed(&mut self, core: &mut Core, now: Instant, id: CallId, error: SendError) {
@@ -142,9 +127,7 @@ impl Ready {
 
     /// Sends the responses again that the link was too busy to accept.
     pub(in crate::client) fn resend_deferred(&mut self, core: &mut Core) {
-        if let Session::Handshake(session) = &mut self.session {
-            session.peer_requests.resend_deferred(core, self.link);
-        }
+        self.session.resend_deferred(core);
     }
 
     /// Sends a busy or paused call again after its delay.
@@ -174,12 +157,4 @@ impl Ready {
             | Phase::Subscribing => {}
         }
     }
-}
-
-/// Returns whether an outgoing frame is a response.
-fn is_response(frame: &[u8]) -> bool {
-    matches!(
-        scan(frame),
-        Ok(Envelope::Response { .. } | Envelope::Error { .. })
-    )
 }
