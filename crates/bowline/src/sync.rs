@@ -6,7 +6,9 @@
 //! a point where another thread may run.
 
 use std::sync::PoisonError;
-pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub(crate) use std::sync::{Mutex, MutexGuard};
+#[cfg(feature = "server")]
+pub(crate) use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Takes a lock whose holders do not panic with inconsistent state.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -16,11 +18,13 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Takes a read lock, as [`lock`] does.
+#[cfg(feature = "server")]
 pub(crate) fn read<T: ?Sized>(rw_lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     rw_lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes a write lock, as [`lock`] does.
+#[cfg(feature = "server")]
 pub(crate) fn write<T: ?Sized>(rw_lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     rw_lock.write().unwrap_or_else(PoisonError::into_inner)
 }

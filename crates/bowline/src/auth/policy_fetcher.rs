@@ -129,7 +129,7 @@ impl PolicyFetcher {
         let mut request = request.map_err(|_| FetchError::new("the URL is not valid"))?;
         *request.headers_mut() = headers;
         let mut policy = FetchPolicy::new(scope);
-        // The policy for URLs knows better where it may be used.
+        // `UrlPolicy` has decided whether this URL may use plain http.
         policy.allow_plain_http = true;
         let request = FetchRequest::new(request, policy);
         Ok(request.send(&*self.fetch).await?)
