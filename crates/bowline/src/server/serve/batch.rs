@@ -65,15 +65,21 @@ impl Batch {
     }
 
     /// Takes deferred requests, or those received since the last batch if there
-    /// are none.
-    pub(super) fn take_next(inner: &mut Inner, shared: &SharedConnection) -> Self {
+    /// are none. Returns `None` if nothing was received.
+    pub(super) fn take_next(inner: &mut Inner, shared: &SharedConnection) -> Option<Self> {
+        if inner.requests.is_empty()
+            && inner.notifications.is_empty()
+            && inner.subscription_changes.is_empty()
+        {
+            return None;
+        }
         let is_deferred = inner.requests.has_deferred();
         let requests = if is_deferred {
             inner.requests.take_deferred(MAX_DISPATCHED_PER_SLICE)
         } else {
             inner.requests.take_new()
         };
-        Self::with_requests(requests, is_deferred, inner, shared)
+        Some(Self::with_requests(requests, is_deferred, inner, shared))
     }
 
     fn with_requests(
@@ -89,12 +95,6 @@ impl Batch {
             subscription_changes: std::mem::take(&mut inner.subscription_changes),
             has_capacity: inner.has_capacity(shared.serve_options.max_concurrent_calls),
         }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
-            && self.notifications.is_empty()
-            && self.subscription_changes.is_empty()
     }
 
     /// Dispatches one slice to the handlers. The connection must not be locked.

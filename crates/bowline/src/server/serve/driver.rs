@@ -126,15 +126,15 @@ impl Future for Driver {
         // Nothing more is read until all deferred requests are dispatched.
         let has_deferred = inner.requests.has_deferred();
         let mut more = has_deferred || this.read(&mut inner, now, cx);
-        let batch = Batch::take_next(&mut inner, &shared);
-        if batch.is_empty() {
-            // Cancelled jobs have freed capacity.
-            start_jobs(&shared, &mut inner);
-        } else {
-            drop(inner);
-            let dispatched = batch.dispatch(&shared, &this.handler, now);
-            inner = shared.lock();
-            dispatched.finish(&shared, &mut inner);
+        match Batch::take_next(&mut inner, &shared) {
+            Some(batch) => {
+                drop(inner);
+                let dispatched = batch.dispatch(&shared, &this.handler, now);
+                inner = shared.lock();
+                dispatched.finish(&shared, &mut inner);
+            }
+            // Cancelled jobs may have freed capacity.
+            None => start_jobs(&shared, &mut inner),
         }
         more |= this.poll_timer(&mut inner, cx);
         let flushed = match &mut inner.link {

@@ -80,6 +80,10 @@ impl RequestQueue {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.deferred.is_empty()
+    }
+
     pub(super) fn has_deferred(&self) -> bool {
         !self.deferred.is_empty()
     }

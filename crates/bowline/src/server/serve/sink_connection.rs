@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::Sleep;
 
-use super::{batch::Batch, shared::SharedConnection};
+use super::{batch::Batch, jobs::start_jobs, shared::SharedConnection};
 use crate::{
     proto::{
         Instant,
@@ -113,7 +113,11 @@ impl SharedConnection {
     /// requests.
     pub(crate) fn dispatch_pending(self: &Arc<Self>, handler: &Arc<dyn RequestHandler>) {
         let batch = Batch::take_next(&mut self.lock(), self);
-        self.dispatch(batch, handler, self.now());
+        match batch {
+            Some(batch) => self.dispatch(batch, handler, self.now()),
+            // Cancelled jobs may have freed capacity.
+            None => start_jobs(self, &mut self.lock()),
+        }
     }
 
     fn dispatch(self: &Arc<Self>, batch: Batch, handler: &Arc<dyn RequestHandler>, now: Instant) {
