@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     catch_panic::CatchPanic,
-    proto::Instant,
+    proto::{
+        Instant,
+        server::{Reply, RequestKey},
+    },
     server::{
         conversation::client_channel::ClientChannel,
         dispatch::request::{
@@ -52,6 +55,9 @@ pub(super) struct DispatchedBatch {
     rest: Vec<QueuedRequest>,
     is_deferred: bool,
     notifications: Vec<NotificationJob>,
+    last_reply: Option<(RequestKey, Reply)>,
+    /// When the slice ended.
+    now: Instant,
     /// An empty list to reuse.
     empty_list: Vec<QueuedRequest>,
 }
@@ -116,11 +122,14 @@ impl Batch {
         let notifications = self.notifications.into_iter().filter_map(into_job);
         let notifications = notifications.collect();
         let mut requests = self.requests.drain(..);
-        Dispatcher::new(now, self.has_capacity).dispatch_all(shared, handler, &mut requests);
+        let mut dispatcher = Dispatcher::new(now, self.has_capacity);
+        dispatcher.dispatch_all(shared, handler, &mut requests);
         DispatchedBatch {
             rest: requests.collect(),
             is_deferred: self.is_deferred,
             notifications,
+            last_reply: dispatcher.last_reply,
+            now: dispatcher.now,
             empty_list: self.requests,
         }
     }
@@ -130,6 +139,9 @@ impl DispatchedBatch {
     /// Starts the jobs of the batch, and defers its rest until other tasks have
     /// run.
     pub(super) fn finish(self, shared: &Arc<SharedConnection>, inner: &mut Inner) {
+        if let Some((key, reply)) = self.last_reply {
+            shared.respond(inner, self.now, key, reply);
+        }
         if self.is_deferred {
             inner.requests.requeue(self.rest);
         } else {
@@ -157,6 +169,9 @@ struct Dispatcher {
     now: Instant,
     /// Whether more work may run concurrently, and none is queued.
     has_capacity: bool,
+    /// The reply that is still to be sent: the last one, so a single request
+    /// needs no lock of its own.
+    last_reply: Option<(RequestKey, Reply)>,
 }
 
 impl Dispatcher {
@@ -166,6 +181,14 @@ impl Dispatcher {
             dispatched: 0,
             now,
             has_capacity,
+            last_reply: None,
+        }
+    }
+
+    /// Keeps a reply, and sends the one before.
+    fn reply(&mut self, shared: &Arc<SharedConnection>, key: RequestKey, reply: Reply) {
+        if let Some((key, reply)) = self.last_reply.replace((key, reply)) {
+            shared.respond(&mut shared.lock(), self.now, key, reply);
         }
     }
 
@@ -210,7 +233,7 @@ impl Dispatcher {
         self.now = shared.now();
         let dispatch_time = self.now - start;
         let mut job = match handler_reply {
-            HandlerReply::Ready(reply) => return shared.respond(self.now, key, reply),
+            HandlerReply::Ready(reply) => return self.reply(shared, key, reply),
             HandlerReply::Pending(work) => Job {
                 key,
                 work: CatchPanic(work),
@@ -227,7 +250,7 @@ impl Dispatcher {
             let mut noop_cx = Context::from_waker(Waker::noop());
             let polled = poll_inline(shared, &mut job.work, &timed, &mut self.now, &mut noop_cx);
             if let Poll::Ready(reply) = polled {
-                return shared.respond(self.now, key, reply);
+                return self.reply(shared, key, reply);
             }
         }
         self.has_capacity = false;

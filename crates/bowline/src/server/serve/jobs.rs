@@ -107,8 +107,7 @@ fn finish(shared: &Arc<SharedConnection>, key: RequestKey, reply: Reply) {
     let now = shared.now();
     let mut inner = shared.lock();
     inner.running.remove(&key);
-    inner.machine.respond(now, key, reply);
-    shared.process_outputs(&mut inner, now);
+    shared.respond(&mut inner, now, key, reply);
     start_jobs(shared, &mut inner);
     inner.wake_driver();
 }

@@ -307,10 +307,15 @@ impl SharedConnection {
     }
 
     /// Responds to a request.
-    pub(super) fn respond(&self, now: Instant, request: RequestKey, reply: Reply) {
-        let mut inner = self.lock();
+    pub(super) fn respond(
+        &self,
+        inner: &mut Inner,
+        now: Instant,
+        request: RequestKey,
+        reply: Reply,
+    ) {
         inner.machine.respond(now, request, reply);
-        self.process_outputs(&mut inner, now);
+        self.process_outputs(inner, now);
     }
 
     /// Ends serving and cancels everything started for it.
