@@ -111,7 +111,7 @@ async fn a_server_that_ends_at_once_says_why() -> Checked {
         let Err(error) = Peer::open(builder(), process).await else {
             return Err("there is no such repository".into());
         };
-        let text = error.to_string();
+        let text = format!("{error:#}");
         assert!(text.contains("exited with code 1"), "{text}");
         assert!(text.contains("does not exist"), "its last words: {text}");
         Ok(())
