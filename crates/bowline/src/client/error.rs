@@ -12,8 +12,8 @@ use crate::proto::{
 
 /// Why an operation failed.
 ///
-/// [`kind`](Self::kind) returns who is responsible, [`reason`](Self::reason) what
-/// happened. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
+/// [`kind`](Self::kind) is the broad category, [`reason`](Self::reason) the specific
+/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
 /// questions.
 ///
 /// `{error}` prints what was attempted and how it failed, [`source`] returns the cause,

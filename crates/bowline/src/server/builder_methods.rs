@@ -145,15 +145,16 @@ macro_rules! shared_item {
 /// itself.
 macro_rules! question_options {
     ($($field:ident)?) => {
-        /// Sets the key of the question, which stays the same when others are asked
-        /// before it. On 2026-07-28, a client that knows the key may send the
-        /// answer along with its call.
+        /// Gives the question a stable key. Without one it is numbered by its position,
+        /// which changes when another question is asked before it. On 2026-07-28,
+        /// a client that knows the key may send the answer along with its call.
         pub fn key(mut self, key: &'a str) -> Self {
             self$(.$field)?.key = Some(key);
             self
         }
 
-        /// Sets how long to wait for the answer, if the client is asked live.
+        /// Sets how long to wait for the answer. Has no effect on 2026-07-28, where the
+        /// server does not wait.
         pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
             self$(.$field)?.timeout = Some(timeout);
             self

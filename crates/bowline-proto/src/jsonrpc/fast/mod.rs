@@ -23,7 +23,7 @@
 //! | [`object_walker`] | walks an object and keeps slices | decoding with serde |
 //! | [`decode`] | decodes common JSON | [`decode()`](super::decode()) |
 //! | [`compact`] | compares known members | [`decode`] |
-//! | [`write`], [`string_serializer`] | serialises without small writes | `serde_json` |
+//! | [`mod@write`], [`string_serializer`] | serialises without small writes | `serde_json` |
 //! | [`escape`], [`unescape`] | strings in words and blocks | `serde_json` |
 //! | [`block`] | classifies 64 bytes at once | byte by byte |
 //! | [`packed`] | frames without a reference count | `Bytes::from` |

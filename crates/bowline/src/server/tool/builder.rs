@@ -225,7 +225,7 @@ impl<D, I> ToolBuilder<D, I> {
             .for_state()
     }
 
-    /// Starts a tool in three phases: work before the client is asked, the
+    /// Builds a tool in three phases: work before the client is asked, the
     /// conversation, and work after it. The first and the last run once.
     pub fn handoff(self) -> HandoffNeedsBefore<I::Input>
     where

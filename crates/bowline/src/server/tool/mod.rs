@@ -1,9 +1,9 @@
 //! Tools and how to write them.
 //!
-//! [`Tool::new`] starts one and [`ToolBuilder`] builds it. [`ToolInput`] is
-//! what a tool takes and [`IntoToolResult`] what it returns;
-//! [`HandoffNeedsBefore`] starts a tool in three phases. With the macros
-//! enabled, `#[tool]` makes a tool of a function.
+//! [`Tool::new`] returns a [`ToolBuilder`]. [`ToolInput`] is what a tool takes
+//! and [`IntoToolResult`] what it returns; [`ToolBuilder::handoff`] builds a
+//! tool in three phases. With the macros enabled, `#[tool]` turns a function
+//! into a tool.
 //!
 //! The other traits are bounds with helpful compiler messages.
 
@@ -43,10 +43,10 @@ pub use typestate::{
     MissingInput, ToolInput, WithDescription, WithInput,
 };
 
-/// Makes a tool of an async function.
+/// Turns an async function into a tool.
 ///
 /// The function itself is unchanged. Beside it the macro adds `name::tool()`,
-/// which returns what [`Tool::new`] and the builder would make of the function:
+/// which returns the tool that [`Tool::new`] and the builder would build:
 ///
 /// ```
 /// use bowline::{
@@ -102,10 +102,10 @@ pub use typestate::{
 /// | `#[input]` | this parameter is all arguments at once, as in [`ToolBuilder::input`], and is the only one |
 ///
 /// The last parameter may be a [`Conversation`](crate::server::Conversation) or
-/// a [`ServerContext`](crate::server::ServerContext), written under this name,
-/// since a macro sees no types. `Conversation<App>` makes the tool one for
-/// servers with the state `App`; without a state, or without a context, it is
-/// for servers with any state.
+/// a [`ServerContext`](crate::server::ServerContext), written under this name
+/// and not under an alias, since a macro sees no types. A tool with a
+/// `Conversation<App>` can be added to servers with the state `App`; one with a
+/// plain `Conversation`, or without a context, to any server.
 ///
 /// `#[tool(…)]` accepts these options:
 ///
@@ -186,8 +186,8 @@ pub(crate) struct DeclaredForm {
 }
 
 impl Tool {
-    /// Starts a tool with this name: 1 to 128 letters, digits, `_`, `-` and
-    /// `.`.
+    /// Returns a builder for a tool with this name: 1 to 128 letters, digits, `_`,
+    /// `-` and `.`.
     #[expect(
         clippy::new_ret_no_self,
         reason = "a tool with missing parts must not compile, so `new` returns a builder"

@@ -3,7 +3,7 @@
 //!
 //! | you wrote | run |
 //! |---|---|
-//! | a [`Transport`](crate::transport::Transport) | [`transport`] |
+//! | a [`Transport`](crate::transport::Transport) | [`transport()`] |
 //! | a `JournalStore` | `journal_store` |
 //! | a `StateStore` | `state_store` |
 //! | a `SessionStore` | `session_store` |
