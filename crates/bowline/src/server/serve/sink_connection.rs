@@ -112,11 +112,14 @@ impl SharedConnection {
     /// Processes events that did not come from a request, and some deferred
     /// requests.
     pub(crate) fn dispatch_pending(self: &Arc<Self>, handler: &Arc<dyn RequestHandler>) {
-        let batch = Batch::take_next(&mut self.lock(), self);
-        match batch {
-            Some(batch) => self.dispatch(batch, handler, self.now()),
+        let mut inner = self.lock();
+        match Batch::take_next(&mut inner, self) {
+            Some(batch) => {
+                drop(inner);
+                self.dispatch(batch, handler, self.now());
+            }
             // Cancelled jobs may have freed capacity.
-            None => start_jobs(self, &mut self.lock()),
+            None => start_jobs(self, &mut inner),
         }
     }
 
