@@ -19,39 +19,39 @@ pub fn tools() -> [Tool<App>; 6] {
         Tool::new("test_sampling")
             .description("Asks a model")
             .input::<Question>()
-            .handler_with_context(async |question, cx: Conversation<App>| {
+            .handler_with_conversation(async |question, cx: Conversation<App>| {
                 let answer = cx.sample(question.prompt).max_tokens(100).await?;
                 Ok(format!("LLM response: {answer}"))
             }),
         Tool::new("test_elicitation")
             .description("Asks the user")
             .input::<Message>()
-            .handler_with_context(async |message, cx: Conversation<App>| {
+            .handler_with_conversation(async |message, cx: Conversation<App>| {
                 ask::<Account>(&cx, message.message).await
             }),
         Tool::new("test_elicitation_sep1034_defaults")
             .description("Asks the user, with a value to begin with in every field")
             .no_input()
-            .handler_with_context(async |_, cx: Conversation<App>| {
+            .handler_with_conversation(async |_, cx: Conversation<App>| {
                 ask::<Defaults>(&cx, "Please review the form").await
             }),
         Tool::new("test_elicitation_sep1330_enums")
             .description("Asks the user to choose, in every way there is")
             .no_input()
-            .handler_with_context(async |_, cx: Conversation<App>| {
+            .handler_with_conversation(async |_, cx: Conversation<App>| {
                 ask::<Choices>(&cx, "Please choose").await
             }),
         Tool::new("test_streaming_elicitation")
             .description("Asks the user at once")
             .no_input()
-            .handler_with_context(async |_, cx: Conversation<App>| {
+            .handler_with_conversation(async |_, cx: Conversation<App>| {
                 ask::<Account>(&cx, "Who are you?").await
             }),
         Tool::new("test_missing_capability")
             .description("Is of use only to clients that have a model")
             .no_input()
             .requires([ClientCapability::Sampling])
-            .handler_with_context(async |_, cx: Conversation<App>| {
+            .handler_with_conversation(async |_, cx: Conversation<App>| {
                 let answer = cx.sample("Say hello.").max_tokens(100).await?;
                 Ok(answer.to_string())
             }),

@@ -47,7 +47,7 @@ pub fn prompts() -> [Prompt<App>; 5] {
             .description("A prompt that asks the user first")
             .get(async |_, cx: Conversation<App>| {
                 let question = cx.elicit::<Context>("What is it about?");
-                let answer = question.key("user_context").strict().await?;
+                let answer = question.key("user_context").required().await?;
                 Ok(format!("Tell me about {}.", answer.context))
             }),
     ]

@@ -10,30 +10,32 @@ pub fn tools() -> [Tool<App>; 8] {
         Tool::new(name).description(description).no_input()
     };
     [
-        tool("elicitation", "Asks for a name").handler_with_context(async |_, cx| {
+        tool("elicitation", "Asks for a name").handler_with_conversation(async |_, cx| {
             let name = user_name(&cx).await?;
             Ok(format!("Hello, {name}!"))
         }),
-        tool("sampling", "Asks a model for a capital").handler_with_context(
+        tool("sampling", "Asks a model for a capital").handler_with_conversation(
             async |_, cx: Conversation<App>| {
                 let prompt = "What is the capital of France?";
                 let answer = cx.sample(prompt).max_tokens(100).key("capital_question");
                 Ok(format!("The model says: {}", answer.await?))
             },
         ),
-        tool("list_roots", "Asks for roots").handler_with_context(
+        tool("list_roots", "Asks for roots").handler_with_conversation(
             async |_, cx: Conversation<App>| {
                 let roots = cx.roots().key("client_roots").await?;
                 Ok(format!("There are {} roots.", roots.len()))
             },
         ),
-        tool("request_state", "Asks for a confirmation").handler_with_context(async |_, cx| {
-            confirm(&cx, "Shall it be?").await?;
-            Ok("state-ok")
-        }),
+        tool("request_state", "Asks for a confirmation").handler_with_conversation(
+            async |_, cx| {
+                confirm(&cx, "Shall it be?").await?;
+                Ok("state-ok")
+            },
+        ),
         tool("multiple_inputs", "Asks three questions at once")
-            .handler_with_context(async |_, cx| several(&cx).await),
-        tool("multi_round", "Asks one question after another").handler_with_context(
+            .handler_with_conversation(async |_, cx| several(&cx).await),
+        tool("multi_round", "Asks one question after another").handler_with_conversation(
             async |_, cx| {
                 let name = ask::<Name>(&cx, "step1", "Step 1: what is your name?").await?;
                 let colour = ask::<Colour>(&cx, "step2", "Step 2: what is your colour?").await?;
@@ -44,12 +46,12 @@ pub fn tools() -> [Tool<App>; 8] {
             "tampered_state",
             "Asks for a confirmation, and trusts no state",
         )
-        .handler_with_context(async |_, cx| {
+        .handler_with_conversation(async |_, cx| {
             confirm(&cx, "Are you sure?").await?;
             Ok("The state was sound.")
         }),
         tool("capabilities", "Asks what the client can answer")
-            .handler_with_context(async |_, cx| able(&cx).await),
+            .handler_with_conversation(async |_, cx| able(&cx).await),
     ]
 }
 
@@ -94,7 +96,7 @@ async fn confirm(cx: &Conversation<App>, message: &str) -> Result<()> {
 }
 
 async fn ask<T: Elicit>(cx: &Conversation<App>, key: &str, message: &str) -> Result<T> {
-    cx.elicit::<T>(message).key(key).strict().await
+    cx.elicit::<T>(message).key(key).required().await
 }
 
 #[derive(Elicit)]

@@ -36,9 +36,9 @@ pub(crate) fn service() -> Service {
     let ask = Tool::new("ask")
         .description("Asks")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let first = cx.elicit::<Answer>("What?").strict().await?;
-            let then = cx.elicit::<Answer>("And then?").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let first = cx.elicit::<Answer>("What?").required().await?;
+            let then = cx.elicit::<Answer>("And then?").required().await?;
             Ok(first.text + &then.text)
         });
     let server = Server::new("core", "1").tool(echo).tool(ask);

@@ -68,11 +68,11 @@ impl Who {
     /// What a reader sees.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Ours => "ours",
+            Self::Ours => "Bowline",
             Self::Rmcp => "rmcp, as shown",
             Self::RmcpTuned => "rmcp, tuned",
-            Self::Limit => "limit",
-            Self::Bare => "bare limit",
+            Self::Limit => "baseline",
+            Self::Bare => "bare baseline",
         }
     }
 }

@@ -141,14 +141,13 @@ fn results(all: &[Results]) -> String {
 
 const INTRODUCTION: &str = "# What things cost\n\n\
     Written by `cargo xtask bench`, from [results](results) as JSON.\n\n\
-    **ours**: with default settings, as the guides show it. **rmcp**: version 3.8.0, the better \
-    of two programs in each line, one as its documentation shows it, one with everything set as \
-    is best for it. **limit**: the least that does the same work. **bare limit**: the least that \
-    is possible, which does not do all the work.\n\n\
-    All take turns in each round. Figures are medians over the rounds. *× rmcp* says how many \
-    times as good ours is, *of limit* which part of the limit it reaches, whichever way the \
-    figure goes: over 1 is better. Both are taken within each round. Seconds differ from machine \
-    to machine and from hour to hour; ratios and what is counted are what decides.\n";
+    **Bowline**: with default settings, as the guides show it. **rmcp**: version 3.8.0, the \
+    better of two programs in each line, one as its documentation shows it, one with every \
+    setting at its best. **baseline**: the smallest program that does the same work. **bare \
+    baseline**: the smallest possible program, which does not do all the work.\n\n\
+    All take turns in each round. Figures are medians over the rounds. *× rmcp* and \
+    *× baseline* are ratios within each round, always such that more than 1 means that Bowline \
+    is better. Times differ between machines and hours; ratios and counts do not.\n";
 
 /// The lines that README shows: those that have a target.
 fn comparison(all: &[Results]) -> String {

@@ -10,7 +10,7 @@ use crate::{
 /// A line for each figure: ours, rmcp's better one, the limit, and the ratios.
 pub(crate) fn summary<'a>(lines: impl IntoIterator<Item = &'a Line>) -> String {
     let mut text = String::from(
-        "| figure | ours | rmcp | limit | × rmcp | of limit | target |\n\
+        "| figure | Bowline | rmcp | baseline | × rmcp | × baseline | target |\n\
          |---|---:|---:|---:|---:|---:|---|\n",
     );
     for line in lines {
@@ -65,7 +65,7 @@ fn targets(line: &Line) -> String {
     let all = line.targets.iter().map(|target| {
         let wanted = match target {
             Target::TimesRmcp(times) => format!("≥ {times} × rmcp"),
-            Target::OfLimit(part) => format!("≥ {part} of limit"),
+            Target::OfLimit(part) => format!("≥ {part} × baseline"),
             Target::AtMost(most) => format!("≤ {}", number(*most)),
         };
         match line.reaches(*target) {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(
             row,
             "| round trip, µs | 10.0 | 20.0 | 5 | 2.00 | 0.50 | \
-             ≥ 2 × rmcp: met; ≥ 0.6 of limit: **missed** |"
+             ≥ 2 × rmcp: met; ≥ 0.6 × baseline: **missed** |"
         );
     }
 }

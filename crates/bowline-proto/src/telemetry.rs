@@ -11,7 +11,7 @@ pub(crate) const MAX_STRING_LEN: usize = 128;
 /// not compile, and every name is in the list.
 macro_rules! names {
     ($($variant:ident => $name:literal,)*) => {
-        impl Telemetry {
+        impl TelemetryEvent {
             /// The names of all observations.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
 

@@ -79,10 +79,10 @@ fn asking() -> Service {
     let ask = Tool::new("ask")
         .description("Asks")
         .input::<Questions>()
-        .handler_with_context(async |questions, cx: Conversation| {
+        .handler_with_conversation(async |questions, cx: Conversation| {
             for number in 0..=questions.count {
                 let question = format!("Question {number}?");
-                black_box(cx.elicit::<Answer>(question).strict().await?.text);
+                black_box(cx.elicit::<Answer>(question).required().await?.text);
             }
             Ok("done")
         });

@@ -27,7 +27,7 @@ struct Order {
 #[tool]
 async fn order(dish: String, cx: Conversation) -> Result<String> {
     let question = format!("How would you like your {dish}?");
-    let order = cx.elicit::<Order>(question).strict().await?;
+    let order = cx.elicit::<Order>(question).required().await?;
     let number: u32 = cx.step("send", async { Ok(42) }).await?;
     let sauce = if order.sauce { " with sauce" } else { "" };
     let Order { portions, .. } = order;

@@ -43,7 +43,7 @@ async fn list(server: ChildProcess) -> Result<(), Error> {
     let client = Client::builder()
         .client_info("list_tools", env!("CARGO_PKG_VERSION"))
         // Commands such as npx may have to download the server first.
-        .opening_timeout(Duration::from_secs(120))
+        .connect_timeout(Duration::from_secs(120))
         .connect(server)
         .await?;
     introduce(&client);
@@ -62,7 +62,7 @@ async fn list(server: ChildProcess) -> Result<(), Error> {
 }
 
 fn introduce(client: &Client) {
-    let Some(server) = client.server() else {
+    let Some(server) = client.server_info() else {
         return;
     };
     let (name, version) = match &server.info {

@@ -15,7 +15,7 @@ use bowline::{
     Client,
     server::{
         Conversation, Server, Tool,
-        auth::{AccessToken, Grant, Protection, TokenVerifier, VerifyError},
+        auth::{AccessToken, Protection, TokenClaims, TokenVerifier, VerifyError},
         http::HttpOptions,
     },
     transport::{BoxFuture, Http},
@@ -37,12 +37,15 @@ impl TokenVerifier for TokenTable {
         Some("demo-")
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         Box::pin(async move {
             match token.secret() {
                 "demo-ada" => {
-                    let grant = Grant::new(self.issuer(), "ada");
-                    Ok(grant.with_audience(&self.resource))
+                    let claims = TokenClaims::new(self.issuer(), "ada");
+                    Ok(claims.with_audience(&self.resource))
                 }
                 _ => Err(VerifyError::Invalid("unknown token")),
             }
@@ -55,8 +58,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let whoami = Tool::new("whoami")
         .description("Names the caller")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let name = cx.grant().and_then(|grant| grant.subject());
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let name = cx.claims().and_then(|claims| claims.subject());
             Ok(format!("You are {}", name.unwrap_or("nobody")))
         });
     let service = Server::new("accounts", "1.0.0").tool(whoami).build()?;

@@ -25,7 +25,7 @@
 //! let server = ChildProcess::new("npx").args(["-y", "@modelcontextprotocol/server-everything"]);
 //! let client = Client::builder()
 //!     // The first time, npx downloads the server.
-//!     .opening_timeout(Duration::from_secs(60))
+//!     .connect_timeout(Duration::from_secs(60))
 //!     .connect(server)
 //!     .await?;
 //! let result = client.tools().call("echo", json!({"message": "hi"})).await?;
@@ -58,7 +58,7 @@
 //! /// Books a seat on a flight
 //! #[tool]
 //! async fn book(flight: String, cx: Conversation) -> Result<String> {
-//!     let seat = cx.elicit::<Seat>("Where would you like to sit?").strict().await?;
+//!     let seat = cx.elicit::<Seat>("Where would you like to sit?").required().await?;
 //!     Ok(format!("{flight}, row {}", seat.row))
 //! }
 //!
@@ -129,7 +129,7 @@ mod guides;
 ))]
 pub mod jose;
 #[cfg(any(feature = "client", feature = "server"))]
-mod observations;
+mod observation_queue;
 #[cfg(feature = "client")]
 pub mod pool;
 #[cfg(feature = "client")]
@@ -141,7 +141,7 @@ mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(all(feature = "tracing", any(feature = "client", feature = "server")))]
-mod trace;
+mod tracing_events;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod transport;
 

@@ -1,6 +1,6 @@
 //! Our server, as the guide on HTTP shows it.
 
-use bowline::server::{Result, Server, ServerContext, Service, Tool, http::HttpOptions, tool};
+use bowline::server::{HandlerContext, Result, Server, Service, Tool, http::HttpOptions, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -32,7 +32,7 @@ struct Say {
 
 /// Says how far it is, then says it again
 #[tool]
-async fn tell(message: String, cx: ServerContext) -> Result<String> {
+async fn tell(message: String, cx: HandlerContext) -> Result<String> {
     cx.progress(1.0, 2.0);
     Ok(message)
 }

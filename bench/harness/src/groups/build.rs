@@ -21,7 +21,7 @@ pub(crate) fn group() -> Group {
         about: "A release build from nothing, with thin LTO and one codegen unit, of the smallest \
                 programs that the documentation of each shows: a server over stdio, and a server \
                 and client over stdio and HTTP. All crates are downloaded before; nothing is \
-                cached. The limit is serde_json, tokio and, for HTTP, hyper; it has no TLS, which \
+                cached. The baseline is serde_json, tokio and, for HTTP, hyper; it has no TLS, which \
                 the other two have. Sizes are of the stripped program. Built once each.",
         figures: FIGURES,
         contenders: vec![

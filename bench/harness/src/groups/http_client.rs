@@ -20,7 +20,7 @@ pub(crate) fn group() -> Group {
     Group {
         name: "http-client",
         about: "Calls of a tool that echoes 100 bytes, one after the other and 64 at once, \
-                against a server of bare hyper. The limit is a client of bare hyper with a \
+                against a server of bare hyper. The baseline is a client of bare hyper with a \
                 connection for each call under way, which writes and reads typed JSON. Both that \
                 and ours speak 2026-07-28; rmcp shakes hands and speaks 2025-11-25, as is its \
                 default, and cheaper for it. rmcp as shown opens a connection for each call, and \

@@ -33,7 +33,7 @@ pub(crate) fn group() -> Group {
     Group {
         name: "http-server",
         about: "Calls of a tool that echoes 100 bytes, under wrk on one thread, over 64 \
-                connections and over one. The limit is bare hyper: it finds the number and the \
+                connections and over one. The baseline is bare hyper: it finds the number and the \
                 tool in the body, and answers the bytes that ours answers. rmcp as shown answers \
                 every call with a stream, also where one JSON text would do, on sockets that \
                 hold the rest back until the client acknowledges, which takes up to 40 ms; tuned \

@@ -17,7 +17,7 @@ pub(crate) fn group() -> Group {
         name: "instructions",
         about: "What a call costs each side, counted by valgrind's callgrind as the difference \
                 between N and 2 N calls of an echo of 100 bytes, one after the other: repeatable, \
-                where time is not. The other side is always the bare limit. An allocation is a \
+                where time is not. The other side is always the bare baseline. An allocation is a \
                 call of `malloc` or one of its kin. The runtime is what each contender has \
                 otherwise, which for ours has as many threads as there are cores.",
         figures: FIGURES,

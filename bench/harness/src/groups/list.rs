@@ -13,7 +13,7 @@ pub(crate) fn group() -> Group {
         name: "list",
         about: "A list of 1,000 tools, each with a description of 100 bytes and a schema of four \
                 properties, over a pipe in memory. Read: by a client, from a server that sends \
-                bytes that were ready before; the limit reads the bytes into structs that borrow \
+                bytes that were ready before; the baseline reads the bytes into structs that borrow \
                 from them, with schemas as text. Served: to a client that only reads bytes, 1,500 \
                 times a round, so more than 10,000 times in all; ours with its default settings, \
                 that is in 10 pages. Each serves the schemas that it makes of the same struct; ours \

@@ -7,7 +7,7 @@ use crate::{
     group::{Group, Measured, Scale},
 };
 
-/// As in `stdio`, but the other side is the bare limit.
+/// As in `stdio`, but the other side is the bare baseline.
 pub(crate) fn group() -> Group {
     Group {
         name: "sides",

@@ -25,7 +25,7 @@ const ABOUT: &str = "Calls of a tool that returns its text, over standard stream
     then something must be escaped. Parallel: 64 in flight, by 64 tasks where there are tasks. One \
     core: both processes pinned to the same. Text in MB/s counts one way. Connect: from before \
     the start of the server's process until the first call is answered. Memory: the most that \
-    was resident, after the parallel calls, and after those with 10 MB of text. The limit is \
+    was resident, after the parallel calls, and after those with 10 MB of text. The baseline is \
     there twice, on tokio and blocking; each figure is that of the better one.";
 
 // tidy: long table, one entry for each figure

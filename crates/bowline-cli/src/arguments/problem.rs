@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::signature::shorten;
+use crate::output::shorten;
 
 /// A problem.
 #[derive(Clone, Debug, PartialEq)]

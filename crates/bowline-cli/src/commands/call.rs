@@ -146,12 +146,12 @@ fn print(
     }
     if cx.json() {
         cx.output.json_text(encode(result)?.get())?;
-        if result.is_failure() {
+        if result.is_error() {
             return Err(Failure::failed(format!("{what} failed")));
         }
         return save.save(&cx.output, tool, &parts.files);
     }
-    if result.is_failure() {
+    if result.is_error() {
         return Err(tool_failure(what, &parts));
     }
     if parts.is_empty() {

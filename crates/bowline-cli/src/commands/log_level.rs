@@ -83,7 +83,7 @@ async fn follow_log(
     options: &FollowOptions,
 ) -> Result<(), Failure> {
     target::with_long_lived_client(cx, target, async |client| {
-        let revision = client.server().map(|server| server.revision);
+        let revision = client.server_info().map(|server| server.revision);
         if let Some(revision) = revision.filter(|revision| !has_levels(*revision)) {
             let name = target.name();
             let why = format!(

@@ -6,7 +6,8 @@ use super::list;
 use crate::{
     context::Context,
     failure::Failure,
-    signature::{prompt_lines, terminal_width},
+    output::terminal_width,
+    signature::prompt_lines,
     target::{self, ServerArgs},
 };
 

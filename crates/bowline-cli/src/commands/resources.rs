@@ -7,8 +7,8 @@ use crate::{
     commands::raw,
     context::Context,
     failure::Failure,
-    output::{Column, escape_control, escape_name},
-    signature::{first_sentence, shorten, terminal_width},
+    output::{Column, escape_control, escape_name, shorten, terminal_width},
+    signature::first_sentence,
     target::{self, ServerArgs},
 };
 

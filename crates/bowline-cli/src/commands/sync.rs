@@ -91,7 +91,7 @@ impl Sync {
         let name = escape_name(&tool.name).into_owned();
         cx.output.note(format!("{}: calling {name}", target.name()));
         let result = client.tools().call(&tool.name, json!({})).await?;
-        if result.is_failure() || !cx.json() {
+        if result.is_error() || !cx.json() {
             show_result(cx, target.name(), &result)?;
         }
         Ok(Some(

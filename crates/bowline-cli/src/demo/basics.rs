@@ -5,7 +5,7 @@ use std::time::Duration;
 use bowline::{
     Server,
     model::{ImageContent, LogLevel},
-    server::{Error, Json, Result, ServerContext, tool},
+    server::{Error, HandlerContext, Json, Result, tool},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -97,7 +97,7 @@ async fn slow(
     #[serde(default = "half_a_second")]
     #[schemars(range(max = 60_000))]
     pause_ms: u32,
-    cx: ServerContext<App>,
+    cx: HandlerContext<App>,
 ) -> Result<String> {
     for number in 1..=count {
         // A cancelled call is dropped here, and nothing more happens.
@@ -126,7 +126,7 @@ async fn crash(
     /// Text written to standard error before exiting
     #[serde(default = "farewell")]
     last_words: String,
-    cx: ServerContext<App>,
+    cx: HandlerContext<App>,
 ) -> Result<String> {
     if !cx.state().has_own_process() {
         return Err(Error::failed(

@@ -17,7 +17,7 @@ mod travel;
 
 use bowline::{
     Server,
-    server::{BuildError, Service, store::MemoryStateStore},
+    server::{BuildError, Service, store::MemorySealedStateStore},
     transport::Transport,
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn service(location: ServerLocation) -> Result<Service<App>, Failure>
         .instructions("Everything here is for trying things out: nothing is really booked.")
         .seal_keys(seal_keys)
         .journal_store(journal_store::for_user())
-        .state_store(MemoryStateStore::new())
+        .sealed_state_store(MemorySealedStateStore::new())
         .state(app)
         .on_subscriptions_changed(on_subscriptions);
     let server = basics::register(server);

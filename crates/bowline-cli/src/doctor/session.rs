@@ -11,7 +11,7 @@ use std::{
 
 use bowline::{
     Client, Error, Timeouts,
-    client::Telemetry,
+    client::TelemetryEvent,
     config::Endpoint,
     model::{Tool, method},
     proto::{client::ServerInfo, revision::Era},
@@ -93,7 +93,7 @@ impl<'a> SessionProbe<'a> {
         let violations = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&violations);
         let builder = client_builder(self.cx, self.target).observer(move |event| {
-            if let Telemetry::Violation { .. } = event.event {
+            if let TelemetryEvent::Violation { .. } = event.event {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });
@@ -125,7 +125,7 @@ impl<'a> SessionProbe<'a> {
         }
         report_opening(self.cx, &client, &self.observer, elapsed, report);
         report_violations(violations.load(Ordering::Relaxed), report);
-        if let Some(server) = client.server() {
+        if let Some(server) = client.server_info() {
             report_capabilities(&server, report);
         }
         Ok((client, self.stderr))
@@ -197,7 +197,7 @@ fn report_opening(
     elapsed: Duration,
     report: &mut Report<'_>,
 ) {
-    let Some(server) = client.server() else {
+    let Some(server) = client.server_info() else {
         return;
     };
     let name = server.info.as_ref().map_or_else(

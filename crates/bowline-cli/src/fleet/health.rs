@@ -39,7 +39,7 @@ impl HealthCheck {
     pub(crate) async fn run(client: Client) -> Result<Self, Failure> {
         let (_, round_trip) = round_trip(&client).await?;
         Ok(Self {
-            server: client.server(),
+            server: client.server_info(),
             counts: Counts::fetch(&client).await?,
             round_trip,
         })
@@ -151,7 +151,7 @@ pub(crate) async fn round_trip(client: &Client) -> Result<(&'static str, Duratio
     let start = Instant::now();
     client.ping().await?;
     let elapsed = start.elapsed();
-    let server = client.server();
+    let server = client.server_info();
     let has_ping =
         server.is_none_or(|server| server.revision.rules().allows(method::PING, Side::Client));
     Ok(match has_ping {

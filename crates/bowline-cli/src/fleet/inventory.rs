@@ -122,7 +122,7 @@ impl Inventory {
 
 /// Returns the server's name, version and revision.
 async fn server_identity(client: Client) -> Result<String, Failure> {
-    let Some(server) = client.server() else {
+    let Some(server) = client.server_info() else {
         return Ok(String::new());
     };
     let name = server.info.as_ref().map_or_else(String::new, |info| {

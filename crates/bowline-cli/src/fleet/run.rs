@@ -152,7 +152,7 @@ async fn prepare(cx: &Context, target: &Target, limit: Duration) -> PreparedClie
 /// A probe without a response must leave time for the handshake.
 fn timeouts_for(limit: Duration) -> Timeouts {
     Timeouts {
-        opening: limit,
+        connect: limit,
         probe: (limit / 2).min(Timeouts::standard().probe),
         resource: limit,
         tool: limit,

@@ -96,7 +96,7 @@ pub(crate) async fn call_search_tools(
             .map_err(|failure| failure.with_prefix(target.name()))?;
         if !cx.json() {
             print_result(cx, target.name(), &result)?;
-        } else if result.is_failure() {
+        } else if result.is_error() {
             let failure = Failure::failed("its search tool failed").with_prefix(target.name());
             failed.get_or_insert(failure);
         }
@@ -116,11 +116,11 @@ pub(crate) fn print_result(
     server: &str,
     result: &CallToolResult,
 ) -> Result<(), Failure> {
-    let query_name = result.all_text();
-    if result.is_failure() {
-        return Err(Failure::failed(escape_control(&query_name)).with_prefix(server));
+    let text = result.all_text();
+    if result.is_error() {
+        return Err(Failure::failed(escape_control(&text)).with_prefix(server));
     }
-    cx.output.line(escape_control(query_name.trim_end()))
+    cx.output.line(escape_control(text.trim_end()))
 }
 
 /// Builds the arguments of a search tool, as far as its schema tells which one
@@ -186,15 +186,15 @@ mod tests {
 
     #[test]
     fn a_schema_says_how_to_search() {
-        let query_name = json!({"type": "string"});
+        let string = json!({"type": "string"});
         let cases = [
             (
-                json!({"query": query_name, "limit": {}}),
+                json!({"query": string, "limit": {}}),
                 Some(json!({"query": "a", "limit": 5})),
             ),
-            (json!({"needle": query_name}), Some(json!({"needle": "a"}))),
+            (json!({"needle": string}), Some(json!({"needle": "a"}))),
             (json!({"number": {"type": "integer"}}), None),
-            (json!({"from": query_name, "to": query_name}), None),
+            (json!({"from": string, "to": string}), None),
         ];
         for (properties, expected) in cases {
             let tool = tool(

@@ -119,7 +119,7 @@ impl Responder {
     /// Uses the server's own name, if it was selected by the command that
     /// starts it.
     pub(crate) fn set_name(&self, client: &Client) {
-        let server = client.server();
+        let server = client.server_info();
         let info = server.as_ref().and_then(|server| server.info.as_ref());
         let mut asking_server = self.asking_server();
         if let (Some(Target::Command(_)), Some(info)) = (&asking_server.target, info) {

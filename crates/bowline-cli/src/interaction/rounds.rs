@@ -167,7 +167,7 @@ impl<'a> Rounds<'a> {
                 stored
             }
             None => {
-                let revision = self.client.server().map(|server| server.revision);
+                let revision = self.client.server_info().map(|server| server.revision);
                 let (continuation, answers) = (continuation.clone(), answers.clone());
                 StoredCall::new(
                     self.cx,
@@ -244,7 +244,7 @@ impl Rounds<'_> {
 
     /// Sets the log level, if one is wanted. A refusal is ignored.
     async fn set_level(&self) {
-        let server = self.client.server();
+        let server = self.client.server_info();
         let has_logging = server.is_some_and(|server| server.has_capability("logging"));
         if let (true, Some(level)) = (has_logging, self.cx.responder.requested_log_level()) {
             let _ = self.client.set_log_level(level).await;

@@ -10,6 +10,7 @@ mod files;
 mod path;
 mod style;
 mod table;
+mod wrap;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -26,6 +27,7 @@ pub(crate) use self::{
     path::short_path,
     style::{Paint, Style},
     table::Column,
+    wrap::{fill, shorten, terminal_width, wrap},
 };
 use crate::{args::Color, failure::Failure, sync};
 

@@ -1,8 +1,8 @@
 //! Typed signatures of tools.
 //!
 //! `node` is ordered JSON, `schema` interprets schemas, `type_name` formats
-//! types, `named_types` collects types with names, `wrap` breaks lines, and
-//! `budget` limits what is visited; `prompt` formats prompts, `tool` tools.
+//! types, `named_types` collects types with names, and `budget` limits
+//! what is visited; `prompt` formats prompts, `tool` tools.
 
 mod budget;
 mod named_types;
@@ -11,7 +11,6 @@ mod prompt;
 pub(crate) mod schema;
 mod tool;
 mod type_name;
-mod wrap;
 
 pub(crate) use self::{
     budget::Budget,
@@ -19,7 +18,6 @@ pub(crate) use self::{
     schema::{Document, Kind, Property, Schema},
     tool::{Length, Signature},
     type_name::{Detail, type_name},
-    wrap::{shorten, terminal_width},
 };
 
 use crate::output::escape_control;

@@ -2,8 +2,8 @@
 
 use bowline::model::Prompt;
 
-use super::{first_sentence, wrap::fill};
-use crate::output::{Paint, escape_control, escape_name};
+use super::first_sentence;
+use crate::output::{Paint, escape_control, escape_name, fill};
 
 /// Formats a prompt: its description, its arguments, and what they are for.
 pub(crate) fn prompt_lines(prompt: &Prompt, paint: Paint, width: usize) -> Vec<String> {

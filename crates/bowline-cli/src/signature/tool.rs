@@ -7,9 +7,8 @@ use super::{
     named_types::NamedTypes,
     schema::{Document, Property},
     type_name::{Detail, type_expression},
-    wrap::{fill, shorten, wrap},
 };
-use crate::output::{Paint, Style, escape_control, escape_name};
+use crate::output::{Paint, Style, escape_control, escape_name, fill, shorten, wrap};
 
 /// Maximum lines of a description on a page, unless all are requested.
 const DESCRIPTION_LINES: usize = 12;

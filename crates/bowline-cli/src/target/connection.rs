@@ -159,7 +159,7 @@ pub(crate) fn client_builder(cx: &Context, target: &Target) -> ClientBuilder {
 fn timeouts_for(timeout: Duration) -> Timeouts {
     let standard = Timeouts::standard();
     Timeouts {
-        opening: timeout,
+        connect: timeout,
         probe: standard.probe.min(timeout / 2),
         resource: timeout,
         tool: timeout,

@@ -33,7 +33,7 @@ use std::{error::Error, io::Read as _};
 use bowline::{
     server::{
         Conversation, Server, Tool,
-        auth::{Grant, Protection},
+        auth::{Protection, TokenClaims},
         http::HttpOptions,
     },
     transport::{
@@ -130,8 +130,8 @@ fn tool(name: &str, scope: Option<&str>) -> Tool {
         tool = tool.scope(scope);
     }
     tool.no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let who = cx.grant().and_then(Grant::subject);
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let who = cx.claims().and_then(TokenClaims::subject);
             Ok(format!("{} may", who.unwrap_or("nobody")))
         })
 }

@@ -177,7 +177,7 @@ fn handler_call(function: &Function, options: &Options, parameters: &Parameters)
                 quote!(#cx.context())
             };
             let cx = quote!(#cx: #server::Conversation<#state>);
-            quote_spanned!(at=> .handler_with_context(|#input, #cx| #ident(#arguments #context)))
+            quote_spanned!(at=> .handler_with_conversation(|#input, #cx| #ident(#arguments #context)))
         }
     }
 }

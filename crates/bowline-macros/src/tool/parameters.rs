@@ -85,7 +85,7 @@ impl Parameters {
             }
             if self.context.is_some() {
                 let message = "a tool takes only one context: a `Conversation` has everything \
-                               that a `ServerContext` has";
+                               that a `HandlerContext` has";
                 errors.push_spanned(&tokens, message);
             }
             if matches!(*parameter.ty, Type::Reference(_)) {
@@ -138,7 +138,7 @@ impl Context {
         };
         let last = path.segments.last()?;
         let is_conversation = last.ident == "Conversation";
-        if !is_conversation && last.ident != "ServerContext" {
+        if !is_conversation && last.ident != "HandlerContext" {
             return None;
         }
         let state = match &last.arguments {

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{LinkId, Output, Telemetry, TransportKind, core::Core};
+use super::{LinkId, Output, TelemetryEvent, TransportKind, core::Core};
 use crate::{
     Instant,
     jsonrpc::OutgoingMessage,
@@ -100,6 +100,6 @@ impl Core {
         if is_http {
             self.push_output(Output::Abort { link, id: wire_id });
         }
-        self.observe(|| Telemetry::CancelSent { id: wire_id });
+        self.observe(|| TelemetryEvent::CancelSent { id: wire_id });
     }
 }

@@ -38,7 +38,7 @@ pub struct Config {
     /// The delay between connection attempts.
     pub backoff: Backoff,
     /// What to do when the link's outbound queue is full.
-    pub busy_retry: BusyRetry,
+    pub queue_full_retry: QueueFullRetry,
     /// The maximum frame size in bytes, in either direction. Default: 16 MiB.
     pub max_frame_size: usize,
     /// How often expired ids of cancelled calls are removed. Default: every minute.
@@ -87,7 +87,7 @@ impl Config {
             assumed_era: None,
             timeouts: Timeouts::standard(),
             backoff: Backoff::default(),
-            busy_retry: BusyRetry::default(),
+            queue_full_retry: QueueFullRetry::default(),
             max_frame_size: 16 * 1024 * 1024,
             sweep_interval: Duration::from_secs(60),
             max_cancelled_calls: 4096,
@@ -112,7 +112,7 @@ impl Config {
         // Saturating, because "no timeout" is a setting that people use.
         self.timeouts
             .longest_request()
-            .saturating_add(self.timeouts.opening)
+            .saturating_add(self.timeouts.connect)
             .saturating_add(self.backoff.max())
             .saturating_add(Duration::from_secs(5))
     }
@@ -136,7 +136,7 @@ pub enum TransportKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the dial to an open session.
-    pub opening: Duration,
+    pub connect: Duration,
     /// How long to wait for the response to the era probe before trying the handshake.
     pub probe: Duration,
     /// Requests about resources.
@@ -156,7 +156,7 @@ impl Timeouts {
     pub fn standard() -> Self {
         let request = Duration::from_secs(30);
         Self {
-            opening: Duration::from_secs(10),
+            connect: Duration::from_secs(10),
             probe: Duration::from_secs(3),
             resource: request,
             tool: request,
@@ -170,7 +170,7 @@ impl Timeouts {
     #[must_use]
     pub fn interactive() -> Self {
         Self {
-            opening: Duration::from_secs(2),
+            connect: Duration::from_secs(2),
             probe: Duration::from_millis(700),
             resource: Duration::from_millis(500),
             tool: Duration::from_secs(1),
@@ -183,7 +183,7 @@ impl Timeouts {
     #[must_use]
     pub fn for_class(&self, class: RequestClass) -> Duration {
         match class {
-            RequestClass::Initialize => self.opening,
+            RequestClass::Initialize => self.connect,
             RequestClass::Resource => self.resource,
             RequestClass::Tool => self.tool,
             RequestClass::Other => self.other,
@@ -209,7 +209,7 @@ pub struct RestartLimit {
 
 /// What to do when the link's outbound queue is full.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BusyRetry {
+pub struct QueueFullRetry {
     /// The maximum number of times a frame is sent. Default: three.
     pub max_sends: u32,
     /// The fixed delay between two attempts. Default: 10 ms.
@@ -218,7 +218,7 @@ pub struct BusyRetry {
     pub jitter: f64,
 }
 
-impl Default for BusyRetry {
+impl Default for QueueFullRetry {
     fn default() -> Self {
         Self {
             max_sends: 3,

@@ -2,7 +2,7 @@
 
 use super::{
     CallId, CallOptions, Config, ConnectionState, Event, Input, LinkId, ListSubscriptions, Output,
-    PeerRequestId, Request, ServerInfo, SessionNumber, SessionRequirement, Telemetry,
+    PeerRequestId, Request, ServerInfo, SessionNumber, SessionRequirement, TelemetryEvent,
     core::Core,
     desired_state::DesiredChange,
     outcome::Failure,
@@ -224,7 +224,7 @@ impl Connection {
         if self.state.link() == Some(link) {
             self.step(now, state_input);
         } else {
-            self.core.observe(|| Telemetry::StaleLink);
+            self.core.observe(|| TelemetryEvent::StaleLink);
         }
     }
 
@@ -282,7 +282,7 @@ impl Connection {
     /// # Errors
     ///
     /// Returns an error if no session is open.
-    pub fn server(&self) -> Result<&ServerInfo, Failure> {
+    pub fn server_info(&self) -> Result<&ServerInfo, Failure> {
         match &self.state {
             State::Ready(ready) => Ok(&ready.server),
             state => Err(Failure::NotReady {

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::{
     CallId, CallOptions, CallPolicy, Config, ConnectionError, ConnectionState, Event, Failure,
-    HttpVariant, LinkId, Outcome, Output, ProgressMode, RestartLimit, Telemetry, TransitionReason,
-    Violation,
+    HttpVariant, LinkId, Outcome, Output, ProgressMode, RestartLimit, TelemetryEvent,
+    TransitionReason, Violation,
     binding::{Binding, ConnectionNumber},
     calls::{Call, Calls, Phase, Purpose},
     cancelled_calls::{CancelledCalls, UnmatchedResponse},
@@ -133,7 +133,7 @@ impl Core {
     }
 
     /// Emits an observation if telemetry is enabled.
-    pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> Telemetry) {
+    pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> TelemetryEvent) {
         if self.config.telemetry {
             self.outputs.push_back(Output::Telemetry(telemetry()));
         }
@@ -145,7 +145,7 @@ impl Core {
             Violation::TooManyRequests => Some(self.config.max_server_requests),
             _ => None,
         };
-        self.observe(|| Telemetry::Violation {
+        self.observe(|| TelemetryEvent::Violation {
             violation,
             size,
             limit,
@@ -166,7 +166,7 @@ impl Core {
 
     pub(super) fn report_transition(&mut self, from: ConnectionState, to: ConnectionState) {
         let error = self.last_disconnect.take();
-        self.observe(|| Telemetry::Transition {
+        self.observe(|| TelemetryEvent::Transition {
             from,
             to,
             reason: TransitionReason::from_states(from, to, error),
@@ -192,7 +192,7 @@ impl Core {
     pub(super) fn sweep(&mut self, now: Instant) {
         let count = self.cancelled_calls.sweep(now);
         if count > 0 {
-            self.observe(|| Telemetry::CancelledCallsExpired { count });
+            self.observe(|| TelemetryEvent::CancelledCallsExpired { count });
         }
         if !self.cancelled_calls.is_empty() {
             self.arm_sweep(now);
@@ -205,8 +205,8 @@ impl Core {
             self.cancelled_calls.classify(now, wire_id)
         });
         self.observe(|| match unmatched {
-            UnmatchedResponse::Late => Telemetry::LateResponse,
-            UnmatchedResponse::Unknown => Telemetry::UnknownResponse,
+            UnmatchedResponse::Late => TelemetryEvent::LateResponse,
+            UnmatchedResponse::Unknown => TelemetryEvent::UnknownResponse,
         });
     }
 }
@@ -219,7 +219,7 @@ impl Core {
         let (method, correlation) = (&call.method, call.correlation);
         if self.config.telemetry && !call.purpose.is_internal() {
             self.outputs
-                .push_back(Output::Telemetry(Telemetry::RequestStart {
+                .push_back(Output::Telemetry(TelemetryEvent::RequestStart {
                     call: id.0,
                     correlation,
                     method: method.clone(),
@@ -257,7 +257,7 @@ impl Core {
     /// Ends a call that was never registered.
     pub(super) fn refuse(&mut self, id: CallId, kind: &CallKind, failure: Failure) {
         let correlation = self.rng.next_u64();
-        self.observe(|| Telemetry::RequestException {
+        self.observe(|| TelemetryEvent::RequestException {
             call: id.0,
             correlation,
             method: kind.method(),
@@ -383,14 +383,14 @@ impl Core {
         let duration = now - call.started;
         let (correlation, method) = (call.correlation, &call.method);
         self.observe(|| match outcome {
-            Outcome::Failed(failure) => Telemetry::RequestException {
+            Outcome::Failed(failure) => TelemetryEvent::RequestException {
                 call: id.0,
                 correlation,
                 method: method.clone(),
                 duration,
                 reason: failure.reason(),
             },
-            Outcome::Result(_) | Outcome::Error(_) => Telemetry::RequestStop {
+            Outcome::Result(_) | Outcome::Error(_) => TelemetryEvent::RequestStop {
                 call: id.0,
                 correlation,
                 method: method.clone(),

@@ -3,15 +3,10 @@
 use bytes::Bytes;
 
 use super::{
-    CallId, ConnectionErrorKind, Event, Failure, Outcome, ProgressMode, Telemetry, TransportKind,
-    Violation,
-    calls::Purpose,
-    capability_check::check_request,
-    core::Core,
-    desired_state::DesiredChange,
-    ready::Ready,
-    session::ResultKind,
-    state::{RedialPolicy, State},
+    CallId, ConnectionErrorKind, Event, Failure, Outcome, ProgressMode, TelemetryEvent,
+    TransportKind, Violation, calls::Purpose, capability_check::check_request, core::Core,
+    desired_state::DesiredChange, ready::Ready, redial::RedialPolicy, session::ResultKind,
+    state::State,
 };
 use crate::{
     Instant,
@@ -271,7 +266,7 @@ impl Ready {
         name: &str,
         params: Option<Bytes>,
     ) {
-        core.observe(|| Telemetry::NotificationReceived {
+        core.observe(|| TelemetryEvent::NotificationReceived {
             method: name.into(),
         });
         match name {
@@ -356,7 +351,7 @@ impl Ready {
             method::PING => core.send(self.link, None, response_raw(id, b"{}")),
             method::ROOTS_LIST if core.config.capabilities.roots.is_some() => {
                 let mut roots = ListRootsResult::new(core.config.roots.clone());
-                roots.adapt(&self.rules.dialect);
+                roots.adapt(&self.rules.features);
                 if let Ok(frame) = response(id, &roots) {
                     core.send(self.link, None, frame);
                 }

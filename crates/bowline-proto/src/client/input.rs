@@ -107,7 +107,7 @@ impl HttpStatusError {
     #[must_use]
     pub fn response(&self) -> Option<ErrorObject> {
         match self.class() {
-            StatusClass::Busy => None,
+            StatusClass::NotProcessed => None,
             _ => parse_error_body(&self.body),
         }
     }

@@ -164,7 +164,7 @@ impl Failure {
     /// Returns whether the same call may succeed later, if the connection allows it.
     /// This does not mean that it is safe to repeat.
     #[must_use]
-    pub fn is_retryable(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Timeout { .. } | Self::ConnectionLost(_) | Self::Busy { .. } => true,
             Self::NotReady { state, .. } => *state != ConnectionState::Closing,

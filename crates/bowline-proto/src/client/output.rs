@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{CallId, ConnectionError, ConnectionState, LinkId, Outcome, PeerRequestId, Telemetry};
+use super::{
+    CallId, ConnectionError, ConnectionState, LinkId, Outcome, PeerRequestId, TelemetryEvent,
+};
 use crate::{
     Instant,
     jsonrpc::ErrorObject,
@@ -67,7 +69,7 @@ pub enum Output {
     /// An event for the host.
     Event(Event),
     /// An observation.
-    Telemetry(Telemetry),
+    Telemetry(TelemetryEvent),
     /// Nothing to do until this deadline or the next input.
     Idle(Option<Instant>),
 }
@@ -86,7 +88,7 @@ pub enum HttpVariant {
 pub enum Event {
     /// The connection changed its state.
     StateChanged(ConnectionState),
-    /// A session is open; [`server`](super::Connection::server) describes the server.
+    /// A session is open; [`server_info`](super::Connection::server_info) describes the server.
     Ready {
         /// The number of sessions this connection has had.
         session: u64,

@@ -66,7 +66,10 @@ impl PeerRequests {
         if self.deferred.len() < core.config.max_server_requests {
             self.deferred.push(frame);
         }
-        let (delay, jitter) = (core.config.busy_retry.delay, core.config.busy_retry.jitter);
+        let (delay, jitter) = (
+            core.config.queue_full_retry.delay,
+            core.config.queue_full_retry.jitter,
+        );
         // A response has no deadline that would end the attempts, so they are less
         // frequent than those of a request.
         let delay = core.rng.jitter(delay.saturating_mul(10), jitter);

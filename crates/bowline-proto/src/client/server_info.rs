@@ -50,7 +50,7 @@ impl ServerInfo {
     pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.has(capability)
             // The first revision offers completions without declaring them.
-            || (capability == "completions" && !self.revision.rules().dialect.completions_capability)
+            || (capability == "completions" && !self.revision.rules().features.completions_capability)
     }
 
     /// Returns whether the server declared that it accepts only stateless calls.

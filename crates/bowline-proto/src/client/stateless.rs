@@ -232,8 +232,8 @@ pub(super) fn empty_result() -> Outcome {
 pub(super) fn common_meta(core: &Core, rules: &Rules) -> Vec<u8> {
     let mut capabilities = core.config.capabilities.clone();
     let mut identity = core.config.client_info.clone();
-    capabilities.adapt(&rules.dialect);
-    identity.adapt(&rules.dialect);
+    capabilities.adapt(&rules.features);
+    identity.adapt(&rules.features);
     let mut object = vec![b'{'];
     let version = rules.revision.as_str();
     push_member(

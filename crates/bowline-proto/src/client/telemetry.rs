@@ -18,7 +18,7 @@ use crate::{
 /// match, so one cannot occur.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Telemetry {
+pub enum TelemetryEvent {
     /// A call was accepted.
     RequestStart {
         /// The call's number.
@@ -214,7 +214,7 @@ names! {
     NotificationDropped => "notification.dropped",
 }
 
-impl Telemetry {
+impl TelemetryEvent {
     /// Truncates strings chosen by a peer, such as method names, and returns the number
     /// of heap bytes they use afterwards. Drivers that store observations call this
     /// first.

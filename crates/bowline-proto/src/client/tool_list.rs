@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::{
-    CallId, CallOptions, Outcome, Telemetry, TransportKind,
+    CallId, CallOptions, Outcome, TelemetryEvent, TransportKind,
     calls::{Phase, Purpose},
     core::Core,
     ready::Ready,
@@ -45,7 +45,7 @@ impl Ready {
             return result.clone();
         }
         drop_invalid_tools(result, |tool, fault| {
-            core.observe(|| Telemetry::ToolDropped {
+            core.observe(|| TelemetryEvent::ToolDropped {
                 tool: tool.into(),
                 fault,
             });

@@ -53,7 +53,7 @@ pub fn classify_status(status: u16) -> StatusClass {
         200..=299 => StatusClass::Success,
         401 | 403 | 407 => StatusClass::AccessDenied,
         404 => StatusClass::NotFound,
-        408 | 425 | 429 | 503 => StatusClass::Busy,
+        408 | 425 | 429 | 503 => StatusClass::NotProcessed,
         400..=499 | 501 | 505 => StatusClass::Rejected,
         500..=599 => StatusClass::ServerError,
         _ => StatusClass::Unexpected,
@@ -74,7 +74,7 @@ pub enum StatusClass {
     NotFound,
     /// 408, 425, 429, 503: the server did not process the request, and may do so
     /// later; see [`parse_retry_after`](super::parse_retry_after()).
-    Busy,
+    NotProcessed,
     /// Any other 4xx, 501 and 505: the server does not accept such a request, and
     /// the same request will not be accepted later.
     Rejected,
@@ -93,7 +93,7 @@ impl StatusClass {
     /// servers and proxies send it for failures that pass.
     #[must_use]
     pub fn is_temporary(self) -> bool {
-        matches!(self, Self::Busy | Self::ServerError)
+        matches!(self, Self::NotProcessed | Self::ServerError)
     }
 
     /// Returns whether the server rejects what the request asks for. In response
@@ -174,7 +174,7 @@ mod tests {
             (StatusClass::Success, &[200, 202, 204][..]),
             (StatusClass::AccessDenied, &[401, 403, 407]),
             (StatusClass::NotFound, &[404]),
-            (StatusClass::Busy, &[408, 425, 429, 503]),
+            (StatusClass::NotProcessed, &[408, 425, 429, 503]),
             (
                 StatusClass::Rejected,
                 &[400, 405, 406, 409, 410, 415, 422, 501, 505],

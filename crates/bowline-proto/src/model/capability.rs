@@ -3,7 +3,7 @@
 //! A capability is present if its key is, even as an empty object. Its members
 //! are details.
 
-use super::{Dialect, Extra, object::object};
+use super::{Extra, WireFeatures, object::object};
 
 object! {
     /// The capabilities of a client.
@@ -219,10 +219,10 @@ impl ClientCapabilities {
             .is_some_and(|all| all.contains_key(id))
     }
 
-    /// A dialect without modes takes an elicitation capability to mean forms,
+    /// A wire format without modes takes an elicitation capability to mean forms,
     /// so a client that can only open pages must not declare it there.
-    fn adjust(&mut self, dialect: &Dialect) {
-        if !dialect.elicitation.url {
+    fn adjust(&mut self, features: &WireFeatures) {
+        if !features.elicitation.url {
             self.elicitation
                 .take_if(|elicitation| !elicitation.has_form());
         }

@@ -82,7 +82,7 @@ object! {
 super::message::result!(EmptyResult);
 
 impl EmptyResult {
-    fn adjust(&mut self, dialect: &super::Dialect) {
-        super::message::set_complete(&mut self.result_type, dialect);
+    fn adjust(&mut self, features: &super::WireFeatures) {
+        super::message::set_complete(&mut self.result_type, features);
     }
 }

@@ -1,7 +1,7 @@
 //! Completion of arguments of prompts and resource templates.
 
 use super::{
-    Adapt, Dialect, Members, Meta, ResultType,
+    Adapt, Members, Meta, ResultType, WireFeatures,
     message::{request, result, set_complete},
     method,
     object::object,
@@ -34,10 +34,10 @@ tagged_union! {
 }
 
 impl Adapt for Reference {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         match self {
-            Self::Prompt(prompt) => prompt.adapt(dialect),
-            Self::Resource(resource) => resource.adapt(dialect),
+            Self::Prompt(prompt) => prompt.adapt(features),
+            Self::Resource(resource) => resource.adapt(features),
             Self::Unknown(_) => {}
         }
     }
@@ -93,8 +93,8 @@ object! {
 result!(CompleteResult);
 
 impl CompleteResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
     }
 }
 

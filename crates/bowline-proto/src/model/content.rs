@@ -1,7 +1,8 @@
 //! Content blocks of tool results and prompts.
 
 use super::{
-    Adapt, Annotations, Dialect, Icon, Meta, ResourceContents, object::object, tagged::tagged_union,
+    Adapt, Annotations, Icon, Meta, ResourceContents, WireFeatures, object::object,
+    tagged::tagged_union,
 };
 
 tagged_union! {
@@ -125,27 +126,27 @@ impl From<EmbeddedResource> for ContentBlock {
 }
 
 impl Adapt for ContentBlock {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         match self {
-            Self::Audio(audio) if !dialect.audio => *self = audio.placeholder().into(),
-            Self::ResourceLink(link) if !dialect.resource_links => {
+            Self::Audio(audio) if !features.audio => *self = audio.placeholder().into(),
+            Self::ResourceLink(link) if !features.resource_links => {
                 *self = link.placeholder().into();
             }
             _ => {}
         }
         match self {
-            Self::Text(block) => block.adapt(dialect),
-            Self::Image(block) => block.adapt(dialect),
-            Self::Audio(block) => block.adapt(dialect),
-            Self::ResourceLink(block) => block.adapt(dialect),
-            Self::Resource(block) => block.adapt(dialect),
+            Self::Text(block) => block.adapt(features),
+            Self::Image(block) => block.adapt(features),
+            Self::Audio(block) => block.adapt(features),
+            Self::ResourceLink(block) => block.adapt(features),
+            Self::Resource(block) => block.adapt(features),
             Self::Unknown(_) => {}
         }
     }
 }
 
 impl AudioContent {
-    /// Returns the text that replaces the audio in dialects without audio.
+    /// Returns the text that replaces the audio in wire formats without audio.
     pub(crate) fn placeholder(&mut self) -> TextContent {
         let note = format!(
             "[Audio left out: {} ({} bytes in base64). The protocol version in use has no audio.]",

@@ -1,7 +1,7 @@
 //! Discovery of a stateless server.
 
 use super::{
-    CacheScope, Dialect, Meta, ResultType, ServerCapabilities,
+    CacheScope, Meta, ResultType, ServerCapabilities, WireFeatures,
     message::{request, result, set_complete, set_uncacheable},
     method,
     object::object,
@@ -38,8 +38,8 @@ object! {
 result!(DiscoverResult);
 
 impl DiscoverResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, features);
     }
 }

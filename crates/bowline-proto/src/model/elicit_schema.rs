@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::{Adapt, Dialect, Extra, Members, Number, object::object, open_enum::open_enum};
+use super::{Adapt, Extra, Members, Number, WireFeatures, object::object, open_enum::open_enum};
 use crate::jsonrpc::{RawJson, message_without_position};
 
 object! {
@@ -18,11 +18,11 @@ object! {
 }
 
 impl ElicitSchema {
-    /// Returns why the dialect cannot carry this form, or `None` if it can.
+    /// Returns why the wire format cannot carry this form, or `None` if it can.
     #[must_use]
-    pub fn unsupported_reason(&self, dialect: &Dialect) -> Option<&'static str> {
+    pub fn unsupported_reason(&self, features: &WireFeatures) -> Option<&'static str> {
         let multi = |property| matches!(property, &PropertySchema::MultiChoice(_));
-        if !dialect.elicitation.multi_select && self.properties.iter().any(|(_, p)| multi(p)) {
+        if !features.elicitation.multi_select && self.properties.iter().any(|(_, p)| multi(p)) {
             return Some("this protocol version does not support multiple choice");
         }
         None
@@ -211,9 +211,9 @@ impl ChoiceSchema {
         untitled.chain(titled)
     }
 
-    /// Writes titles in the older form if the dialect has no other.
-    fn adjust(&mut self, dialect: &Dialect) {
-        if !dialect.elicitation.titled_enums
+    /// Writes titles in the older form if the wire format has no other.
+    fn adjust(&mut self, features: &WireFeatures) {
+        if !features.elicitation.titled_enums
             && let Some(options) = self.options.take()
         {
             let (values, titles) = options
@@ -271,9 +271,9 @@ macro_rules! property_kinds {
         )*
 
         impl Adapt for PropertySchema {
-            fn adapt(&mut self, dialect: &Dialect) {
+            fn adapt(&mut self, features: &WireFeatures) {
                 match self {
-                    $( Self::$variant(schema) => schema.adapt(dialect), )*
+                    $( Self::$variant(schema) => schema.adapt(features), )*
                     Self::Unknown(_) => {}
                 }
             }

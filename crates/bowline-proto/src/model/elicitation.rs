@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Dialect, ElicitSchema, Meta, TaskMetadata,
+    ElicitSchema, Meta, TaskMetadata, WireFeatures,
     message::{notification, request, result},
     method,
     object::object,
@@ -67,19 +67,19 @@ impl ElicitParams {
         }
     }
 
-    /// Returns why the dialect cannot carry this at all, or `None` if it can.
+    /// Returns why the wire format cannot carry this at all, or `None` if it can.
     #[must_use]
-    pub fn unsupported_reason(&self, dialect: &Dialect) -> Option<&'static str> {
-        if !dialect.elicitation.form {
+    pub fn unsupported_reason(&self, features: &WireFeatures) -> Option<&'static str> {
+        if !features.elicitation.form {
             return Some("this protocol version does not support elicitation");
         }
         if !self.is_url() {
-            return self.requested_schema.as_ref()?.unsupported_reason(dialect);
+            return self.requested_schema.as_ref()?.unsupported_reason(features);
         }
-        if !dialect.elicitation.url {
+        if !features.elicitation.url {
             return Some("this protocol version does not support elicitation by URL");
         }
-        if dialect.elicitation.url_id && self.elicitation_id.is_none() {
+        if features.elicitation.url_id && self.elicitation_id.is_none() {
             return Some("this protocol version requires an elicitationId with the URL");
         }
         None

@@ -10,8 +10,8 @@ use serde::{
 };
 
 use super::{
-    Adapt, CreateMessageParams, Dialect, ElicitParams, Extra, ListRootsParams, Members, Meta,
-    ResultType, message::result, method, object::object,
+    Adapt, CreateMessageParams, ElicitParams, Extra, ListRootsParams, Members, Meta, ResultType,
+    WireFeatures, message::result, method, object::object,
 };
 use crate::jsonrpc::RawJson;
 
@@ -34,8 +34,8 @@ object! {
 result!(InputRequiredResult);
 
 impl InputRequiredResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        if dialect.result_type {
+    fn adjust(&mut self, features: &WireFeatures) {
+        if features.result_type {
             self.result_type = Some(ResultType::InputRequired);
         }
     }
@@ -118,11 +118,11 @@ impl From<ListRootsParams> for InputRequest {
 }
 
 impl Adapt for InputRequest {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         match &mut self.kind {
-            InputKind::Elicit(params) => params.adapt(dialect),
-            InputKind::CreateMessage(params) => params.adapt(dialect),
-            InputKind::ListRoots(params) => params.adapt(dialect),
+            InputKind::Elicit(params) => params.adapt(features),
+            InputKind::CreateMessage(params) => params.adapt(features),
+            InputKind::ListRoots(params) => params.adapt(features),
             InputKind::Unknown { .. } => {}
         }
     }

@@ -8,7 +8,7 @@ use serde::{
     ser::SerializeMap,
 };
 
-use super::{Adapt, Dialect};
+use super::{Adapt, WireFeatures};
 use crate::jsonrpc::RawJson;
 
 /// Members of an object that this crate does not interpret.
@@ -173,9 +173,9 @@ impl<T: fmt::Debug> fmt::Debug for Members<T> {
 }
 
 impl<T: Adapt> Adapt for Members<T> {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         for (_, value) in self.iter_mut() {
-            value.adapt(dialect);
+            value.adapt(features);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Adapt, DecodeError, Dialect, Meta, decode, open_enum::open_enum};
+use super::{Adapt, DecodeError, Meta, WireFeatures, decode, open_enum::open_enum};
 
 /// The params of a request.
 pub trait Request: Adapt + Serialize + DeserializeOwned {
@@ -171,20 +171,20 @@ macro_rules! result {
 }
 pub(crate) use result;
 
-/// Sets the result type to complete, if the dialect requires it.
-pub(crate) fn set_complete(result_type: &mut Option<ResultType>, dialect: &Dialect) {
-    if dialect.result_type && result_type.is_none() {
+/// Sets the result type to complete, if the wire format requires it.
+pub(crate) fn set_complete(result_type: &mut Option<ResultType>, features: &WireFeatures) {
+    if features.result_type && result_type.is_none() {
         *result_type = Some(ResultType::Complete);
     }
 }
 
-/// Marks a result as not cacheable, if the dialect requires it.
+/// Marks a result as not cacheable, if the wire format requires it.
 pub(crate) fn set_uncacheable(
     ttl_ms: &mut Option<i64>,
     scope: &mut Option<CacheScope>,
-    dialect: &Dialect,
+    features: &WireFeatures,
 ) {
-    if dialect.cache_hints {
+    if features.cache_hints {
         ttl_ms.get_or_insert(0);
         scope.get_or_insert(CacheScope::Private);
     }

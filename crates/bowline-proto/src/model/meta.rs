@@ -8,8 +8,8 @@ use serde::{
 };
 
 use super::{
-    Adapt, ClientCapabilities, DecodeError, Dialect, Extra, Implementation, LogLevel, RelatedTask,
-    decode,
+    Adapt, ClientCapabilities, DecodeError, Extra, Implementation, LogLevel, RelatedTask,
+    WireFeatures, decode,
 };
 use crate::jsonrpc::{RawJson, RequestId};
 
@@ -207,13 +207,13 @@ impl From<Extra> for Meta {
 impl Adapt for Meta {
     /// Removes what would make a peer take the message for one of the other
     /// era. All other keys belong to the sender.
-    fn adapt(&mut self, dialect: &Dialect) {
-        if !dialect.sender_in_meta {
+    fn adapt(&mut self, features: &WireFeatures) {
+        if !features.sender_in_meta {
             for key in key::SENDER_KEYS {
                 self.members.remove(key);
             }
         }
-        if !dialect.core_tasks {
+        if !features.core_tasks {
             self.members.remove(key::RELATED_TASK);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A struct has the members that any revision gives it, and keeps unknown ones
 //! in `extra`. What a revision cannot carry is removed when a message is sent,
-//! by [`Adapt`] with that revision's [`Dialect`]; so nothing here depends on
+//! by [`Adapt`] with that revision's [`WireFeatures`]; so nothing here depends on
 //! the revision.
 //!
 //! Params implement [`Request`] or [`Notification`], results [`ResultObject`].
@@ -26,7 +26,6 @@ mod common;
 mod completion;
 mod content;
 mod core_task;
-mod dialect;
 mod discover;
 mod elicit_check;
 mod elicit_schema;
@@ -54,6 +53,7 @@ mod tagged;
 pub mod task;
 mod tool;
 mod typed_result;
+mod wire_features;
 
 pub use crate::jsonrpc::{DecodeError, decode, decode_params};
 pub use capability::{
@@ -76,7 +76,6 @@ pub use core_task::{
     ListCoreTasksParams, ListCoreTasksResult, RelatedTask, TaskMetadata, TaskStatus,
 };
 
-pub use dialect::{Adapt, Dialect, ElicitationDialect, StructuredContent};
 pub use discover::{DiscoverParams, DiscoverResult};
 pub use elicit_schema::{
     BooleanSchema, ChoiceItems, ChoiceOption, ChoiceSchema, ElicitSchema, MultiChoiceSchema,
@@ -129,3 +128,4 @@ pub use tool::{
     ToolAnnotations, ToolExecution, ToolFailure, ToolListChangedParams, ToolMode,
 };
 pub use typed_result::TypedResult;
+pub use wire_features::{Adapt, ElicitationFeatures, StructuredContent, WireFeatures};

@@ -7,7 +7,7 @@ use serde::{
     de::{self, Visitor},
 };
 
-use super::{Adapt, Dialect};
+use super::{Adapt, WireFeatures};
 
 /// A JSON number: an integer stays an integer, so a bound of `1` is not sent
 /// back as `1.0`.
@@ -91,7 +91,7 @@ impl fmt::Display for Number {
 }
 
 impl Adapt for Number {
-    fn adapt(&mut self, _: &Dialect) {}
+    fn adapt(&mut self, _: &WireFeatures) {}
 }
 
 impl Serialize for Number {

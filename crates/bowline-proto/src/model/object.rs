@@ -1,4 +1,4 @@
-//! The macro that defines message objects: fields, wire keys, dialect switches.
+//! The macro that defines message objects: fields, wire keys, wire features.
 //!
 //! [`object!`] generates the struct and its serde code, so the crate needs no
 //! procedural macro and every object behaves the same: one pass, no buffering,
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! that is: name, Rust type, rule, wire key and, if not every revision has the
-//! member, the [`Dialect`](super::Dialect) switch for it. The rules:
+//! member, the [`WireFeatures`](super::WireFeatures) switch for it. The rules:
 //!
 //! | rule | member missing | JSON `null` | written |
 //! |---|---|---|---|
@@ -23,8 +23,8 @@
 //!
 //! Fields after a `;` are never sent. `tagged "type" = "text"` after the name
 //! means that the object carries that member with that value; `adjusted by f`
-//! names a function that starts its adaptation to a dialect, before members
-//! that the dialect lacks are removed.
+//! names a function that starts its adaptation to a wire format, before members
+//! that the wire format lacks are removed.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -153,12 +153,12 @@ macro_rules! object {
         $map.serialize_entry($key, &$value)?;
     };
 
-    (@adapt $value:expr, $dialect:ident) => {
-        $crate::model::Adapt::adapt(&mut $value, $dialect);
+    (@adapt $value:expr, $features:ident) => {
+        $crate::model::Adapt::adapt(&mut $value, $features);
     };
-    (@adapt $value:expr, $dialect:ident, $($gate:ident).+) => {
-        if $dialect.$($gate).+ {
-            $crate::model::Adapt::adapt(&mut $value, $dialect);
+    (@adapt $value:expr, $features:ident, $($gate:ident).+) => {
+        if $features.$($gate).+ {
+            $crate::model::Adapt::adapt(&mut $value, $features);
         } else {
             $value = Default::default();
         }
@@ -271,10 +271,10 @@ macro_rules! object {
             }
 
             impl $crate::model::Adapt for $name {
-                fn adapt(&mut self, dialect: &$crate::model::Dialect) {
-                    $( $hook(self, dialect); )?
+                fn adapt(&mut self, features: &$crate::model::WireFeatures) {
+                    $( $hook(self, features); )?
                     $( $crate::model::object::object!(
-                        @adapt self.$field, dialect $(, $($gate).+)?
+                        @adapt self.$field, features $(, $($gate).+)?
                     ); )*
                 }
             }

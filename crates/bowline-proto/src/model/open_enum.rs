@@ -44,7 +44,7 @@ macro_rules! open_enum {
         }
 
         impl $crate::model::Adapt for $name {
-            fn adapt(&mut self, _: &$crate::model::Dialect) {}
+            fn adapt(&mut self, _: &$crate::model::WireFeatures) {}
         }
 
         impl serde::Serialize for $name {

@@ -1,8 +1,8 @@
 //! Prompts: listing and getting them.
 
 use super::{
-    CacheScope, ContentBlock, Dialect, Icon, InputResponses, Members, Meta, RejectedItem,
-    ResultType, Role,
+    CacheScope, ContentBlock, Icon, InputResponses, Members, Meta, RejectedItem, ResultType, Role,
+    WireFeatures,
     list::lenient_list,
     message::{notification, request, result, set_complete, set_uncacheable},
     method,
@@ -88,9 +88,9 @@ lenient_list!(ListPromptsResult {
 });
 
 impl ListPromptsResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, features);
     }
 }
 
@@ -127,8 +127,8 @@ object! {
 result!(GetPromptResult);
 
 impl GetPromptResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
     }
 }
 

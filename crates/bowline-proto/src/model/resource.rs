@@ -1,8 +1,8 @@
 //! Resources: listing, reading and subscribing.
 
 use super::{
-    Annotations, CacheScope, Dialect, EmptyResult, Icon, InputResponses, Meta, RejectedItem,
-    ResultType,
+    Annotations, CacheScope, EmptyResult, Icon, InputResponses, Meta, RejectedItem, ResultType,
+    WireFeatures,
     list::lenient_list,
     message::{notification, request, result, set_complete, set_uncacheable},
     method,
@@ -127,9 +127,9 @@ lenient_list!(ListResourcesResult {
 });
 
 impl ListResourcesResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, features);
     }
 }
 
@@ -170,9 +170,9 @@ lenient_list!(ListResourceTemplatesResult {
 });
 
 impl ListResourceTemplatesResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, features);
     }
 }
 
@@ -209,9 +209,9 @@ object! {
 result!(ReadResourceResult, plain by decode_fast);
 
 impl ReadResourceResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, features);
     }
 }
 

@@ -10,8 +10,8 @@ use serde::{
 use std::fmt;
 
 use super::{
-    Adapt, AudioContent, ContentBlock, Dialect, ImageContent, Meta, Number, Role, TaskMetadata,
-    TextContent, Tool,
+    Adapt, AudioContent, ContentBlock, ImageContent, Meta, Number, Role, TaskMetadata, TextContent,
+    Tool, WireFeatures,
     message::{request, result},
     method,
     object::object,
@@ -64,10 +64,10 @@ impl CreateMessageParams {
         }
     }
 
-    /// In a dialect with one block per message, several blocks become several
+    /// In a wire format with one block per message, several blocks become several
     /// messages.
-    fn adjust(&mut self, dialect: &Dialect) {
-        if !dialect.sampling_tools {
+    fn adjust(&mut self, features: &WireFeatures) {
+        if !features.sampling_tools {
             self.messages = std::mem::take(&mut self.messages)
                 .into_iter()
                 .flat_map(SamplingMessage::split)
@@ -94,8 +94,8 @@ object! {
 result!(CreateMessageResult, untyped);
 
 impl CreateMessageResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        if !dialect.sampling_tools {
+    fn adjust(&mut self, features: &WireFeatures) {
+        if !features.sampling_tools {
             self.content.merge();
         }
     }
@@ -114,8 +114,8 @@ object! {
 }
 
 impl SamplingMessage {
-    fn adjust(&mut self, dialect: &Dialect) {
-        if !dialect.sampling_tools {
+    fn adjust(&mut self, features: &WireFeatures) {
+        if !features.sampling_tools {
             self.content.merge();
         }
     }
@@ -264,8 +264,8 @@ object! {
 }
 
 impl ToolResultContent {
-    fn adjust(&mut self, dialect: &Dialect) {
-        drop_unsupported(&mut self.structured_content, &mut self.content, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        drop_unsupported(&mut self.structured_content, &mut self.content, features);
     }
 
     fn to_text(&self) -> String {
@@ -359,29 +359,29 @@ open_enum! {
 }
 
 impl Adapt for SamplingContent {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         match self {
-            Self::Single(block) => block.adapt(dialect),
-            Self::Multiple(blocks) => blocks.adapt(dialect),
+            Self::Single(block) => block.adapt(features),
+            Self::Multiple(blocks) => blocks.adapt(features),
         }
     }
 }
 
 impl Adapt for SamplingBlock {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         match self {
-            Self::Audio(audio) if !dialect.audio => *self = audio.placeholder().into(),
-            Self::ToolUse(_) | Self::ToolResult(_) if !dialect.sampling_tools => {
+            Self::Audio(audio) if !features.audio => *self = audio.placeholder().into(),
+            Self::ToolUse(_) | Self::ToolResult(_) if !features.sampling_tools => {
                 *self = Self::text(self.to_text());
             }
             _ => {}
         }
         match self {
-            Self::Text(block) => block.adapt(dialect),
-            Self::Image(block) => block.adapt(dialect),
-            Self::Audio(block) => block.adapt(dialect),
-            Self::ToolUse(block) => block.adapt(dialect),
-            Self::ToolResult(block) => block.adapt(dialect),
+            Self::Text(block) => block.adapt(features),
+            Self::Image(block) => block.adapt(features),
+            Self::Audio(block) => block.adapt(features),
+            Self::ToolUse(block) => block.adapt(features),
+            Self::ToolResult(block) => block.adapt(features),
             Self::Unknown(_) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Subscriptions as one long-running request.
 
 use super::{
-    Dialect, Meta, ResultType,
+    Meta, ResultType, WireFeatures,
     message::{notification, request, result, set_complete},
     method,
     object::object,
@@ -46,8 +46,8 @@ object! {
 result!(SubscriptionsListenResult);
 
 impl SubscriptionsListenResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
     }
 }
 

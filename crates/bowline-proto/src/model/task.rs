@@ -4,7 +4,7 @@
 //! only a protocol error makes the task fail.
 
 use super::{
-    Dialect, EmptyResult, InputRequests, InputResponses, Meta, ResultType, TaskStatus,
+    EmptyResult, InputRequests, InputResponses, Meta, ResultType, TaskStatus, WireFeatures,
     message::{notification, request, result, set_complete},
     method,
     object::object,
@@ -40,8 +40,8 @@ object! {
 result!(CreateTaskResult);
 
 impl CreateTaskResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        if dialect.result_type {
+    fn adjust(&mut self, features: &WireFeatures) {
+        if features.result_type {
             self.result_type = Some(ResultType::Task);
         }
     }
@@ -91,8 +91,8 @@ object! {
 result!(GetTaskResult);
 
 impl GetTaskResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
     }
 }
 

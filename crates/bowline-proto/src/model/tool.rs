@@ -1,8 +1,8 @@
 //! Tools: listing and calling them.
 
 use super::{
-    CacheScope, ContentBlock, Dialect, Extra, Icon, InputResponses, Meta, RejectedItem, ResultType,
-    StructuredContent, TaskMetadata, fast_result,
+    CacheScope, ContentBlock, Extra, Icon, InputResponses, Meta, RejectedItem, ResultType,
+    StructuredContent, TaskMetadata, WireFeatures, fast_result,
     list::lenient_list,
     message::{notification, request, result, set_complete, set_uncacheable},
     meta::key,
@@ -74,9 +74,9 @@ impl Tool {
         self.title.as_ref().or_else(annotated).unwrap_or(&self.name)
     }
 
-    fn adjust(&mut self, dialect: &Dialect) {
+    fn adjust(&mut self, features: &WireFeatures) {
         self.input_schema.get_or_insert_with(any_object_schema);
-        let only_objects = dialect.structured_content == StructuredContent::Object;
+        let only_objects = features.structured_content == StructuredContent::Object;
         if only_objects && !self.output_schema.as_ref().is_some_and(describes_object) {
             self.output_schema = None;
         }
@@ -185,9 +185,9 @@ lenient_list!(ListToolsResult {
 });
 
 impl ListToolsResult {
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, features);
     }
 }
 
@@ -258,7 +258,7 @@ impl CallToolResult {
 
     /// Returns whether the tool failed.
     #[must_use]
-    pub fn is_failure(&self) -> bool {
+    pub fn is_error(&self) -> bool {
         self.is_error == Some(true)
     }
 
@@ -278,7 +278,7 @@ impl CallToolResult {
     ///
     /// Returns an error if the tool failed.
     pub fn into_result(self) -> Result<Self, ToolFailure> {
-        match self.is_failure() {
+        match self.is_error() {
             true => Err(ToolFailure {
                 result: Box::new(self),
             }),
@@ -286,9 +286,9 @@ impl CallToolResult {
         }
     }
 
-    fn adjust(&mut self, dialect: &Dialect) {
-        set_complete(&mut self.result_type, dialect);
-        drop_unsupported(&mut self.structured_content, &mut self.content, dialect);
+    fn adjust(&mut self, features: &WireFeatures) {
+        set_complete(&mut self.result_type, features);
+        drop_unsupported(&mut self.structured_content, &mut self.content, features);
     }
 }
 
@@ -317,14 +317,14 @@ object! {
 }
 notification!(ToolListChangedParams = method::TOOLS_LIST_CHANGED);
 
-/// Removes structured content that the dialect cannot carry. If no content
+/// Removes structured content that the wire format cannot carry. If no content
 /// block renders it, its JSON text is added.
 pub(crate) fn drop_unsupported(
     structured_content: &mut Option<RawJson>,
     content: &mut Vec<ContentBlock>,
-    dialect: &Dialect,
+    features: &WireFeatures,
 ) {
-    let is_supported = |value: &RawJson| match dialect.structured_content {
+    let is_supported = |value: &RawJson| match features.structured_content {
         StructuredContent::None => false,
         StructuredContent::Object => value.get().starts_with('{'),
         StructuredContent::Any => true,

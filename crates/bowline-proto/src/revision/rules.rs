@@ -1,7 +1,7 @@
 //! The differences between revisions, as data.
 
 use super::{Era, Revision};
-use crate::model::{Dialect, Side, method};
+use crate::model::{Side, WireFeatures, method};
 
 /// Everything that differs between revisions.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Rules {
     pub era: Era,
     /// The fields and values that messages may carry. This includes elicitation kinds,
     /// tools in sampling, core tasks and notifications about roots.
-    pub dialect: Dialect,
+    pub features: WireFeatures,
     /// Whether one JSON array may contain several messages.
     pub batching: bool,
     /// Whether the server may send requests to the client.
@@ -68,7 +68,7 @@ impl Rules {
     pub fn required_capability(&self, method: &str) -> Option<&'static str> {
         // In the first revision, completion is available without a declared
         // capability.
-        if method == method::COMPLETION_COMPLETE && !self.dialect.completions_capability {
+        if method == method::COMPLETION_COMPLETE && !self.features.completions_capability {
             return None;
         }
         method::info(method)?.capability

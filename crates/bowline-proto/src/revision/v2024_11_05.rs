@@ -3,15 +3,15 @@
 use super::{Era, HttpMode, IdScope, LogLevelSource, Revision, Rules, VersionHeader};
 use crate::{
     jsonrpc::code,
-    model::{Dialect, method as m},
+    model::{WireFeatures, method as m},
 };
 
 pub(super) const RULES: Rules = Rules {
     revision: Revision::V2024_11_05,
     era: Era::Handshake,
-    dialect: Dialect {
+    features: WireFeatures {
         roots_list_changed: true,
-        ..Dialect::MINIMAL
+        ..WireFeatures::MINIMAL
     },
     batching: false,
     server_requests: true,

@@ -2,16 +2,16 @@
 //! (removed in the next revision), audio, tool annotations, progress messages.
 
 use super::{HttpMode, Revision, Rules, v2024_11_05};
-use crate::model::Dialect;
+use crate::model::WireFeatures;
 
 pub(super) const RULES: Rules = Rules {
     revision: Revision::V2025_03_26,
-    dialect: Dialect {
+    features: WireFeatures {
         tool_annotations: true,
         audio: true,
         progress_message: true,
         completions_capability: true,
-        ..v2024_11_05::RULES.dialect
+        ..v2024_11_05::RULES.features
     },
     batching: true,
     http: HttpMode::Streamable { polling: false },

@@ -2,11 +2,11 @@
 //! and `_meta` on most objects, the version in a header. Batches are removed.
 
 use super::{Revision, Rules, VersionHeader, v2024_11_05, v2025_03_26};
-use crate::model::{Dialect, ElicitationDialect, StructuredContent, method as m};
+use crate::model::{ElicitationFeatures, StructuredContent, WireFeatures, method as m};
 
 pub(super) const RULES: Rules = Rules {
     revision: Revision::V2025_06_18,
-    dialect: Dialect {
+    features: WireFeatures {
         titles: true,
         meta_on_types: true,
         last_modified: true,
@@ -14,11 +14,11 @@ pub(super) const RULES: Rules = Rules {
         structured_content: StructuredContent::Object,
         resource_links: true,
         completion_context: true,
-        elicitation: ElicitationDialect {
+        elicitation: ElicitationFeatures {
             form: true,
-            ..Dialect::MINIMAL.elicitation
+            ..WireFeatures::MINIMAL.elicitation
         },
-        ..v2025_03_26::RULES.dialect
+        ..v2025_03_26::RULES.features
     },
     batching: false,
     version_header: VersionHeader::AfterHandshake,

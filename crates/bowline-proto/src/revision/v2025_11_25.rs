@@ -8,15 +8,15 @@
 use super::{HttpMode, Revision, Rules, v2024_11_05, v2025_06_18};
 use crate::{
     jsonrpc::code,
-    model::{Dialect, ElicitationDialect, method as m},
+    model::{ElicitationFeatures, WireFeatures, method as m},
 };
 
 pub(super) const RULES: Rules = Rules {
     revision: Revision::V2025_11_25,
-    dialect: Dialect {
+    features: WireFeatures {
         icons: true,
         implementation_details: true,
-        elicitation: ElicitationDialect {
+        elicitation: ElicitationFeatures {
             form: true,
             url: true,
             url_id: true,
@@ -27,7 +27,7 @@ pub(super) const RULES: Rules = Rules {
         sampling_tools: true,
         core_tasks: true,
         extensions: true,
-        ..v2025_06_18::RULES.dialect
+        ..v2025_06_18::RULES.features
     },
     url_elicitation_error: Some(code::URL_ELICITATION_REQUIRED),
     invalid_tool_input_is_result: true,

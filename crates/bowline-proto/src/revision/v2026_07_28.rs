@@ -9,25 +9,25 @@
 use super::{Era, HttpMode, IdScope, LogLevelSource, Revision, Rules, VersionHeader, v2025_11_25};
 use crate::{
     jsonrpc::code,
-    model::{Dialect, ElicitationDialect, StructuredContent, meta::key, method as m},
+    model::{ElicitationFeatures, StructuredContent, WireFeatures, meta::key, method as m},
 };
 
 pub(super) const RULES: Rules = Rules {
     revision: Revision::V2026_07_28,
     era: Era::Stateless,
-    dialect: Dialect {
+    features: WireFeatures {
         sender_in_meta: true,
         structured_content: StructuredContent::Any,
-        elicitation: ElicitationDialect {
+        elicitation: ElicitationFeatures {
             url_id: false,
-            ..v2025_11_25::RULES.dialect.elicitation
+            ..v2025_11_25::RULES.features.elicitation
         },
         core_tasks: false,
         roots_list_changed: false,
         result_type: true,
         cache_hints: true,
         input_rounds: true,
-        ..v2025_11_25::RULES.dialect
+        ..v2025_11_25::RULES.features
     },
     server_requests: false,
     resource_not_found: code::INVALID_PARAMS,

@@ -156,7 +156,7 @@ impl Config {
         }
         let encode = || {
             let mut identity = Implementation::clone(&self.server_info);
-            identity.adapt(&rules.dialect);
+            identity.adapt(&rules.features);
             let info = RawJson::encode(&identity).ok()?.into_shared();
             let (key, json) = (key::SERVER_INFO, info.get());
             let member = format!(r#""_meta":{{"{key}":{json}}}"#).into();

@@ -4,11 +4,11 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{Config, Event, Output, RequestKey, Telemetry, Violation};
+use super::{Config, Event, Output, RequestKey, TelemetryEvent, Violation};
 use crate::{
     Instant,
     jsonrpc::{ErrorObject, OutgoingMessage, RequestId, error_response},
-    model::{Dialect, Notification},
+    model::{Notification, WireFeatures},
 };
 
 /// The settings, the phase of the connection, and the queued outputs.
@@ -61,14 +61,14 @@ impl Core {
 
     /// Records an observation if telemetry is on. The end of the connection is
     /// the last one.
-    pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> Telemetry) {
+    pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> TelemetryEvent) {
         if self.config.telemetry && !self.is_closed() {
             self.outputs.push_back(Output::Telemetry(telemetry()));
         }
     }
 
     pub(super) fn report_violation(&mut self, violation: Violation, size: usize) {
-        self.observe(|| Telemetry::Violation { violation, size });
+        self.observe(|| TelemetryEvent::Violation { violation, size });
     }
 
     /// Sends a frame that is not a response.
@@ -93,18 +93,18 @@ impl Core {
     /// Refuses a message without asking the host.
     pub(super) fn refuse(&mut self, id: Option<&RequestId>, error: &ErrorObject) {
         self.send_response(None, error_response(id, error));
-        self.observe(|| Telemetry::RequestRefused { code: error.code });
+        self.observe(|| TelemetryEvent::RequestRefused { code: error.code });
     }
 
-    /// Sends a notification adapted to the dialect. Returns whether it could be
+    /// Sends a notification adapted to the wire format. Returns whether it could be
     /// encoded within the frame limit.
     pub(super) fn notify<N: Notification>(
         &mut self,
         request: Option<RequestKey>,
-        dialect: &Dialect,
+        features: &WireFeatures,
         mut params: N,
     ) -> bool {
-        params.adapt(dialect);
+        params.adapt(features);
         match OutgoingMessage::new(N::METHOD, &params) {
             Ok(message) if message.len() <= self.config.max_frame_size => {
                 self.send(request, message.into_notification());
@@ -116,7 +116,7 @@ impl Core {
 
     /// Records that a notification was not sent. Returns false.
     pub(super) fn notification_dropped(&mut self, method: &'static str) -> bool {
-        self.observe(|| Telemetry::NotificationDropped {
+        self.observe(|| TelemetryEvent::NotificationDropped {
             method: method.into(),
         });
         false

@@ -36,7 +36,7 @@ pub fn encode_response<R: ResultObject>(
     if let Some(server_info) = &context.server_info_json
         && result.meta().is_none()
     {
-        result.adapt(&context.rules.dialect);
+        result.adapt(&context.rules.features);
         return response_with_member(id, &result, &server_info.meta_member);
     }
     attach_server_info(context, &mut result);
@@ -44,7 +44,7 @@ pub fn encode_response<R: ResultObject>(
 }
 
 fn attach_server_info<R: ResultObject>(context: &RequestContext, result: &mut R) {
-    result.adapt(&context.rules.dialect);
+    result.adapt(&context.rules.features);
     let Some(server_info) = &context.server_info_json else {
         return;
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ClientInfo, Config, Connection, Event, RequestContext, Telemetry, Violation, client_info,
+    ClientInfo, Config, Connection, Event, RequestContext, TelemetryEvent, Violation, client_info,
     encode_response, errors,
     inbound::IncomingRequest,
     session::{Session, SubscribedUris},
@@ -79,7 +79,8 @@ impl Connection {
             client_bytes,
         });
         self.core.send_response(None, frame);
-        self.core.observe(|| Telemetry::SessionOpened { revision });
+        self.core
+            .observe(|| TelemetryEvent::SessionOpened { revision });
         self.core.push_event(Event::SessionOpened { revision });
         Ok(())
     }
@@ -91,6 +92,6 @@ fn initialize_result(config: &Config, rules: &Rules) -> InitializeResult {
     let version = rules.revision.as_str();
     let mut result = InitializeResult::new(version, config.capabilities.clone(), identity);
     result.instructions.clone_from(&config.instructions);
-    result.adapt(&rules.dialect);
+    result.adapt(&rules.features);
     result
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::{
-    CancelReason, Config, Connection, Event, Outcome, RequestContext, RequestParams, Telemetry,
-    Violation,
+    CancelReason, Config, Connection, Event, Outcome, RequestContext, RequestParams,
+    TelemetryEvent, Violation,
     core::Phase,
     errors, method_check,
     open_requests::{OpenRequest, Purpose},
@@ -290,7 +290,7 @@ impl Connection {
             started: incoming.now,
             notifier: super::RequestNotifier::default(),
         });
-        self.core.observe(|| Telemetry::RequestStart {
+        self.core.observe(|| TelemetryEvent::RequestStart {
             request: request.number,
             method: method.clone(),
             revision: context.rules.revision,
@@ -323,7 +323,7 @@ impl Connection {
 /// Notifications.
 impl Connection {
     fn handle_notification(&mut self, now: Instant, name: &str, params: Option<Bytes>) {
-        self.core.observe(|| Telemetry::NotificationReceived {
+        self.core.observe(|| TelemetryEvent::NotificationReceived {
             method: name.into(),
         });
         let size = params.as_ref().map_or(0, Bytes::len);
@@ -350,7 +350,7 @@ impl Connection {
                     self.core.push_event(Event::Notification { method, params });
                 } else {
                     self.core
-                        .observe(|| Telemetry::NotificationDropped { method });
+                        .observe(|| TelemetryEvent::NotificationDropped { method });
                 }
             }
         }
@@ -363,7 +363,7 @@ impl Connection {
             return;
         };
         if let Some(request) = self.requests.find(&id) {
-            self.core.observe(|| Telemetry::CancelReceived {
+            self.core.observe(|| TelemetryEvent::CancelReceived {
                 request: request.number,
             });
             let reason = params.reason.map(String::into_boxed_str);

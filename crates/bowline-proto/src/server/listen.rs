@@ -1,7 +1,7 @@
 //! Opening and closing of subscription streams.
 
 use super::{
-    Connection, Event, RequestContext, Telemetry, encode_response, errors,
+    Connection, Event, RequestContext, TelemetryEvent, encode_response, errors,
     inbound::IncomingRequest,
     subscription_streams::{Filter, SubscriptionStream},
 };
@@ -41,8 +41,8 @@ impl Connection {
         }
         let mut acknowledged = SubscriptionsAcknowledgedParams::new(filter.to_wire());
         acknowledged.meta = Some(subscription_meta(incoming.id));
-        let dialect = &context.rules.dialect;
-        if !self.core.notify(None, dialect, acknowledged) {
+        let features = &context.rules.features;
+        if !self.core.notify(None, features, acknowledged) {
             return Err(errors::too_many("subscriptions"));
         }
         let uris = filter.uris.clone();
@@ -52,7 +52,7 @@ impl Connection {
             started: incoming.now,
         };
         self.subscription_streams.open(incoming.id.clone(), stream);
-        self.core.observe(|| Telemetry::ListenStart);
+        self.core.observe(|| TelemetryEvent::ListenStart);
         self.subscription_changed(uris, true);
         Ok(())
     }
@@ -97,13 +97,14 @@ impl Connection {
             ..CancelledParams::default()
         };
         self.core
-            .notify(None, &stream.context.rules.dialect, cancelled);
+            .notify(None, &stream.context.rules.features, cancelled);
         self.observe_stream_end(now, stream);
     }
 
     fn observe_stream_end(&mut self, now: Instant, stream: &SubscriptionStream) {
         let duration = now - stream.started;
-        self.core.observe(|| Telemetry::ListenStop { duration });
+        self.core
+            .observe(|| TelemetryEvent::ListenStop { duration });
     }
 }
 

@@ -33,7 +33,7 @@ fn is_declared(config: &Config, rules: &Rules, name: &str) -> bool {
     };
     let declared = &config.capabilities;
     match (task_capability(name), info.capability) {
-        (Some(path), _) if rules.dialect.core_tasks => declared.has(path),
+        (Some(path), _) if rules.features.core_tasks => declared.has(path),
         (Some(_), _) => declared.has_extension(task::EXTENSION_ID),
         (None, Some(path)) => declared.has(path),
         (None, None) => true,

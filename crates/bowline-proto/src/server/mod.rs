@@ -63,7 +63,7 @@ pub use request_notifier::RequestNotifier;
 pub use request_params::RequestParams;
 pub use required_capability::required_capability;
 pub use respond::Reply;
-pub use telemetry::Telemetry;
+pub use telemetry::TelemetryEvent;
 
 pub use crate::Violation;
 

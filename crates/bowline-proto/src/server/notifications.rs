@@ -1,7 +1,7 @@
 //! Notifications to the client, and when they may be sent.
 
 use super::{
-    Connection, RequestKey, Telemetry, core::Core, listen::subscription_meta,
+    Connection, RequestKey, TelemetryEvent, core::Core, listen::subscription_meta,
     request_notifier::is_log_enabled, session::Session, subscription_streams::SubscriptionStream,
 };
 use crate::{
@@ -48,8 +48,8 @@ impl Connection {
         let Some(params) = next else {
             return self.core.notification_dropped(method::PROGRESS);
         };
-        let dialect = &open.rules.dialect;
-        self.core.notify(Some(request), dialect, params)
+        let features = &open.rules.features;
+        self.core.notify(Some(request), features, params)
     }
 
     /// Sends a log message, about a request or about the session as a whole.
@@ -65,7 +65,7 @@ impl Connection {
         logger: Option<&str>,
         data: RawJson,
     ) -> bool {
-        let Some((threshold, dialect)) = self.log_threshold(request) else {
+        let Some((threshold, features)) = self.log_threshold(request) else {
             return self.core.notification_dropped(method::MESSAGE);
         };
         if !is_log_enabled(&self.core.config, level, &threshold) {
@@ -73,13 +73,13 @@ impl Connection {
         }
         let mut params = LoggingMessageParams::new(level.clone(), data);
         params.logger = logger.map(ToOwned::to_owned);
-        self.core.notify(request, dialect, params)
+        self.core.notify(request, features, params)
     }
 
     fn log_threshold(
         &self,
         request: Option<RequestKey>,
-    ) -> Option<(LogLevel, &'static crate::model::Dialect)> {
+    ) -> Option<(LogLevel, &'static crate::model::WireFeatures)> {
         let source = match request {
             Some(request) => {
                 let open = self.requests.get(request)?;
@@ -91,7 +91,7 @@ impl Connection {
             (LogLevelSource::RequestMeta, level) => level?,
             (LogLevelSource::Method, _) => self.session.as_ref()?.log_level.clone(),
         };
-        Some((level, &source.0.dialect))
+        Some((level, &source.0.features))
     }
 }
 
@@ -129,9 +129,9 @@ impl Connection {
         let in_session = session.filter(|session| session.subscribed.contains(uri));
         let mut sent = false;
         if let Some(session) = in_session {
-            let dialect = &session.rules.dialect;
+            let features = &session.rules.features;
             let params = ResourceUpdatedParams::new(uri);
-            sent = self.core.notify(None, dialect, params);
+            sent = self.core.notify(None, features, params);
         }
         let wants = |stream: &SubscriptionStream| stream.filter.uris.contains(uri);
         sent |= self.notify_streams(wants, || ResourceUpdatedParams::new(uri));
@@ -162,7 +162,7 @@ impl Connection {
             return true;
         }
         self.core
-            .observe(|| Telemetry::NotificationDropped { method: name });
+            .observe(|| TelemetryEvent::NotificationDropped { method: name });
         false
     }
 
@@ -187,7 +187,7 @@ impl Connection {
         {
             sent = self
                 .core
-                .notify(None, &session.rules.dialect, make_params());
+                .notify(None, &session.rules.features, make_params());
         }
         sent |= self.notify_streams(wants, make_params);
         sent || self.core.notification_dropped(N::METHOD)
@@ -234,5 +234,5 @@ fn notify_stream<N: Notification>(
     for (key, value) in subscription_meta(id).members().iter() {
         meta.members_mut().insert(key.to_owned(), value.clone());
     }
-    core.notify(None, &stream.context.rules.dialect, params)
+    core.notify(None, &stream.context.rules.features, params)
 }

@@ -3,14 +3,15 @@
 use std::{borrow::Cow, time::Duration};
 
 use super::{
-    CallId, Connection, Failure, Outcome, Output, RequestKey, Telemetry, Violation, calls::Call,
-    required_capability, session::Session,
+    CallId, Connection, Failure, Outcome, Output, RequestKey, TelemetryEvent, Violation,
+    calls::Call, required_capability, session::Session,
 };
 use crate::{
     Instant,
     jsonrpc::{EncodeError, OutgoingMessage, RequestId},
     model::{
-        Adapt, CancelledParams, Dialect, InputKind, InputRequest, ListRootsParams, Side, method,
+        Adapt, CancelledParams, InputKind, InputRequest, ListRootsParams, Side, WireFeatures,
+        method,
     },
     revision::Era,
 };
@@ -88,7 +89,7 @@ impl Connection {
         let timeout = options
             .timeout
             .unwrap_or(self.core.config.call_timeout(interactive));
-        self.core.observe(|| Telemetry::CallStart {
+        self.core.observe(|| TelemetryEvent::CallStart {
             call: id,
             method: method.clone(),
         });
@@ -126,7 +127,7 @@ impl Connection {
             return Err(Failure::NotInitialized);
         }
         check_question(&question, session)?;
-        encode_question(*question, &session.rules.dialect).map_err(|error| Failure::NotSendable {
+        encode_question(*question, &session.rules.features).map_err(|error| Failure::NotSendable {
             message: error.to_string(),
         })
     }
@@ -156,9 +157,9 @@ impl Connection {
         let late = id.is_some_and(|id| self.calls.was_used(id));
         self.core.observe(|| {
             if late {
-                Telemetry::LateResponse
+                TelemetryEvent::LateResponse
             } else {
-                Telemetry::UnknownResponse
+                TelemetryEvent::UnknownResponse
             }
         });
     }
@@ -184,13 +185,13 @@ impl Connection {
         };
         let duration = now - call.started;
         self.core.observe(|| match &outcome {
-            Outcome::Failed(failure) => Telemetry::CallException {
+            Outcome::Failed(failure) => TelemetryEvent::CallException {
                 call: id,
                 method: call.method,
                 duration,
                 reason: failure.reason(),
             },
-            Outcome::Result(_) | Outcome::Error(_) => Telemetry::CallStop {
+            Outcome::Result(_) | Outcome::Error(_) => TelemetryEvent::CallStop {
                 call: id,
                 method: call.method,
                 duration,
@@ -215,8 +216,9 @@ impl Connection {
             reason: Some(reason.to_owned()),
             ..CancelledParams::default()
         };
-        self.core.notify(parent, &session.rules.dialect, params);
-        self.core.observe(|| Telemetry::CancelSent { call: id });
+        self.core.notify(parent, &session.rules.features, params);
+        self.core
+            .observe(|| TelemetryEvent::CancelSent { call: id });
     }
 }
 
@@ -247,7 +249,7 @@ fn check_question(question: &InputRequest, session: &Session) -> Result<(), Fail
         return Err(Failure::CapabilityMissing { capability });
     }
     if let InputKind::Elicit(params) = &question.kind
-        && let Some(reason) = params.unsupported_reason(&session.rules.dialect)
+        && let Some(reason) = params.unsupported_reason(&session.rules.features)
     {
         return Err(Failure::NotSupportedInRevision { message: reason });
     }
@@ -256,9 +258,9 @@ fn check_question(question: &InputRequest, session: &Session) -> Result<(), Fail
 
 fn encode_question(
     mut question: InputRequest,
-    dialect: &Dialect,
+    features: &WireFeatures,
 ) -> Result<OutgoingMessage, EncodeError> {
-    question.adapt(dialect);
+    question.adapt(features);
     match &question.kind {
         InputKind::Elicit(params) => OutgoingMessage::new(method::ELICITATION_CREATE, params),
         InputKind::CreateMessage(params) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{CallId, Outcome, RequestContext, RequestKey, RequestParams, Telemetry};
+use super::{CallId, Outcome, RequestContext, RequestKey, RequestParams, TelemetryEvent};
 use crate::{Instant, jsonrpc::RequestId, revision::Revision};
 
 /// The next thing to do. Drain [`poll_output`](super::Connection::poll_output)
@@ -34,7 +34,7 @@ pub enum Output {
     /// An event for the host.
     Event(Event),
     /// An observation for telemetry.
-    Telemetry(Telemetry),
+    Telemetry(TelemetryEvent),
     /// Close the link once everything sent before is written.
     Close,
     /// Nothing more to do until the deadline or the next input.

@@ -93,7 +93,7 @@ fn encode_notification<N: Notification>(
     context: &RequestContext,
     mut params: N,
 ) -> Option<Bytes> {
-    params.adapt(&context.rules.dialect);
+    params.adapt(&context.rules.features);
     let outgoing = OutgoingMessage::new(N::METHOD, &params).ok()?;
     (outgoing.len() <= config.max_frame_size).then(|| outgoing.into_notification())
 }

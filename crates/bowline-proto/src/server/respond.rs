@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{
-    CancelReason, Connection, Event, RequestKey, Telemetry, errors,
+    CancelReason, Connection, Event, RequestKey, TelemetryEvent, errors,
     open_requests::{OpenRequest, Purpose},
 };
 use crate::{
@@ -88,7 +88,7 @@ impl Connection {
         let (frame, error) = reply.encode(&open.id, limit);
         let refused = error.is_some();
         self.core.send_response(Some(request), frame);
-        self.core.observe(|| Telemetry::RequestStop {
+        self.core.observe(|| TelemetryEvent::RequestStop {
             request: request.number,
             method: open.method.clone(),
             duration: now - open.started,
@@ -125,7 +125,7 @@ impl Connection {
             CancelReason::LinkClosed => Reason::ConnectionClosed,
             CancelReason::Shutdown => Reason::Shutdown,
         };
-        self.core.observe(|| Telemetry::RequestException {
+        self.core.observe(|| TelemetryEvent::RequestException {
             request: request.number,
             method: open.method,
             duration: now - open.started,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    CancelReason, Connection, Event, Outcome, Output, Telemetry, core::Phase, errors,
+    CancelReason, Connection, Event, Outcome, Output, TelemetryEvent, core::Phase, errors,
     outcome::Failure,
 };
 use crate::{Instant, jsonrpc::error_response};
@@ -20,7 +20,7 @@ impl Connection {
             Phase::Draining { deadline } => deadline.min(now + grace),
         };
         let requests = self.requests.len();
-        self.core.observe(|| Telemetry::Draining { requests });
+        self.core.observe(|| TelemetryEvent::Draining { requests });
         self.core.phase = Phase::Draining { deadline };
         self.close_subscription_streams(now);
         if deadline <= now {
@@ -71,7 +71,8 @@ impl Connection {
         }
         while let Some((_, stream)) = self.subscription_streams.close_first() {
             let duration = now - stream.started;
-            self.core.observe(|| Telemetry::ListenStop { duration });
+            self.core
+                .observe(|| TelemetryEvent::ListenStop { duration });
             self.subscription_changed(stream.filter.uris, false);
         }
         if let Some(session) = self.session.take() {

@@ -14,7 +14,7 @@ use crate::{
 /// One observation. [`Telemetry::name`] returns its stable name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Telemetry {
+pub enum TelemetryEvent {
     /// A session of the handshake era was opened.
     SessionOpened {
         /// The revision of the session.
@@ -159,7 +159,7 @@ names! {
     ObservationsLost => "telemetry.lost",
 }
 
-impl Telemetry {
+impl TelemetryEvent {
     /// Truncates strings chosen by the peer, such as method names, that are
     /// longer than is worth keeping. Returns how many bytes they take
     /// afterwards. Drivers that queue observations call this first.

@@ -6,7 +6,7 @@ use bowline::{
     Server,
     model::LogLevel,
     server::{
-        ClientCapability, Conversation, Error, Json, OnDecline, Result, ServerContext, Tool,
+        ClientCapability, Conversation, Error, HandlerContext, Json, OnDecline, Result, Tool,
         form::Elicit, tool,
     },
 };
@@ -45,13 +45,13 @@ struct Found {
 
 /// Finds flights to a destination on a day
 #[tool(title = "Search flights", read_only)]
-async fn search_flights(#[input] trip: Trip, cx: ServerContext<Agency>) -> Result<Json<Found>> {
+async fn search_flights(#[input] trip: Trip, cx: HandlerContext<Agency>) -> Result<Json<Found>> {
     let flights = search(&trip, &cx);
     Ok(Json(Found { flights }))
 }
 
 /// Queries one airline after the other, and reports progress.
-fn search(trip: &Trip, cx: &ServerContext<Agency>) -> Vec<Flight> {
+fn search(trip: &Trip, cx: &HandlerContext<Agency>) -> Vec<Flight> {
     let mut flights = Vec::new();
     for (airline, asked) in AIRLINES.iter().zip(1..) {
         flights.extend(airline.search(&trip.destination, &trip.date));
@@ -111,7 +111,7 @@ fn book_flight() -> Tool<Agency> {
 }
 
 /// Runs before any question.
-async fn find(trip: Trip, cx: ServerContext<Agency>) -> Result<Vec<Flight>> {
+async fn find(trip: Trip, cx: HandlerContext<Agency>) -> Result<Vec<Flight>> {
     let flights = search(&trip, &cx);
     if flights.is_empty() {
         // The model reads this, and can correct its call.
@@ -143,7 +143,7 @@ async fn choose(flights: Vec<Flight>, cx: Conversation<Agency>) -> Result<(Fligh
 async fn book(
     _: Vec<Flight>,
     (flight, seat): (Flight, Seat),
-    cx: ServerContext<Agency>,
+    cx: HandlerContext<Agency>,
 ) -> Result<String> {
     let text = format!("Booked {flight}, seat: {seat}.");
     let number = cx.state().book(flight);

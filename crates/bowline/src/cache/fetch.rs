@@ -117,7 +117,7 @@ pub(super) async fn tool_result(
         ));
     };
     Ok(Fetched {
-        is_cacheable: is_complete(&value) && !value.is_failure(),
+        is_cacheable: is_complete(&value) && !value.is_error(),
         bytes: json.len(),
         value,
         hints: Hints::default(),

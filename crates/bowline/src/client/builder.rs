@@ -20,7 +20,7 @@ use super::{
 use crate::{
     proto::{
         client::{
-            Backoff, BusyRetry, Config, Connection, RestartLimit, SessionMetaPolicy, Timeouts,
+            Backoff, Config, Connection, QueueFullRetry, RestartLimit, SessionMetaPolicy, Timeouts,
         },
         jsonrpc::ErrorObject,
         model::{
@@ -167,7 +167,7 @@ impl ClientBuilder {
     }
 
     /// Sets all time limits, including that of
-    /// [`opening_timeout`](Self::opening_timeout).
+    /// [`connect_timeout`](Self::connect_timeout).
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.config.timeouts = timeouts;
@@ -177,8 +177,8 @@ impl ClientBuilder {
     /// Sets how long the server may take to start and open a session: 10 seconds by
     /// default, which is too short for servers that do a lot of work at startup.
     #[must_use]
-    pub fn opening_timeout(mut self, timeout: Duration) -> Self {
-        self.config.timeouts.opening = timeout;
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.config.timeouts.connect = timeout;
         self
     }
 
@@ -228,8 +228,8 @@ impl ClientBuilder {
     /// Sets how often a frame is retried on a transport whose queue is full, and the
     /// delay between retries.
     #[must_use]
-    pub fn busy_retry(mut self, retry: BusyRetry) -> Self {
-        self.config.busy_retry = retry;
+    pub fn queue_full_retry(mut self, retry: QueueFullRetry) -> Self {
+        self.config.queue_full_retry = retry;
         self
     }
 

@@ -253,9 +253,9 @@ impl Error {
     /// Returns whether the same call may succeed later. This does not mean that it is
     /// safe to repeat.
     #[must_use]
-    pub fn is_retryable(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match &self.inner.repr {
-            ErrorRepr::Failed(failure) => failure.is_retryable(),
+            ErrorRepr::Failed(failure) => failure.is_transient(),
             ErrorRepr::NotConnected { is_permanent, .. } => {
                 !is_permanent && !self.is_unauthorized()
             }

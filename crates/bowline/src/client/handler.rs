@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     catch_panic::{CatchPanic, Panicked},
-    proto::client::Telemetry,
+    proto::client::TelemetryEvent,
     transport::BoxFuture,
 };
 
@@ -35,7 +35,7 @@ pub(crate) async fn run(
             };
             if let Err(Panicked(error)) = result {
                 let method = notification.method().into();
-                shared.observe(Telemetry::HandlerException { method, error });
+                shared.observe(TelemetryEvent::HandlerException { method, error });
             }
         }
     }

@@ -1,12 +1,10 @@
-//! The host's handlers for questions from the server, and its observers.
+//! The host's handlers for questions and notifications from the server.
 
 use std::{
     collections::HashMap,
     fmt,
     future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard},
-    time::SystemTime,
 };
 
 use bytes::Bytes;
@@ -17,15 +15,15 @@ use tokio::{
 };
 
 use super::{
-    Observation,
     notification::Notification,
     notification_channel::{BufferedNotification, NotificationSender},
+    observers::Observer,
     shared::Shared,
     subscription::SubscriberCount,
 };
 use crate::{
     proto::{
-        client::{CallId, Event, PeerRequestId, Telemetry},
+        client::{CallId, Event, PeerRequestId},
         jsonrpc::{ErrorObject, RawJson, code, decode_params},
         model::{
             CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputKind,
@@ -51,9 +49,6 @@ pub(crate) enum HostRequest {
     /// Received in a result that requires another round.
     Input(InputKind),
 }
-
-/// A telemetry callback.
-pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
 /// The host's side of a connection.
 #[derive(Default)]
@@ -93,34 +88,6 @@ impl Host {
         Self {
             name,
             ..Self::default()
-        }
-    }
-
-    /// Creates an observation of this client, made now.
-    pub(crate) fn observation(&self, telemetry: Telemetry) -> Observation {
-        Observation {
-            client: Arc::clone(&self.name),
-            at: SystemTime::now(),
-            event: telemetry,
-        }
-    }
-
-    /// Returns whether there are any observers.
-    pub(crate) fn has_observers(&self) -> bool {
-        #[cfg(feature = "tracing")]
-        if crate::trace::has_subscriber() {
-            return true;
-        }
-        self.observer.is_some()
-    }
-
-    /// Passes an observation to the observers. They are foreign code called from ours:
-    /// a panic must not escape, or callers would wait forever. No lock may be held.
-    pub(super) fn observe(&self, observation: &Observation) {
-        #[cfg(feature = "tracing")]
-        let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(observation)));
-        if let Some(observer) = &self.observer {
-            let _ = catch_unwind(AssertUnwindSafe(|| observer(observation)));
         }
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod list;
 mod notification;
 mod notification_channel;
 mod observations;
+mod observers;
 mod operation;
 mod page_tracker;
 mod progress;
@@ -26,7 +27,7 @@ mod subscription;
 mod suspended_call;
 mod tools;
 #[cfg(feature = "tracing")]
-mod trace;
+mod tracing_events;
 mod unfold;
 pub(crate) mod wait;
 
@@ -56,7 +57,7 @@ pub use self::{
     tools::{CallTool, Tools},
 };
 pub use crate::proto::client::{
-    Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, Telemetry,
+    Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,
     Timeouts,
 };
 use crate::proto::{
@@ -270,7 +271,7 @@ impl Client {
 
     /// Returns what the server of the latest session reported about itself.
     #[must_use]
-    pub fn server(&self) -> Option<Arc<ServerInfo>> {
+    pub fn server_info(&self) -> Option<Arc<ServerInfo>> {
         self.shared().health.borrow().server.clone()
     }
 

@@ -4,8 +4,8 @@ use std::{ops::Deref, sync::Arc, time::SystemTime};
 
 use super::shared::Shared;
 use crate::{
-    observations::{MAX_FINAL, Observed},
-    proto::client::Telemetry,
+    observation_queue::{MAX_FINAL, Observed},
+    proto::client::TelemetryEvent,
 };
 
 /// A telemetry event of a client.
@@ -19,13 +19,13 @@ pub struct Observation {
     /// When it happened, in wall-clock time.
     pub at: SystemTime,
     /// The event.
-    pub event: Telemetry,
+    pub event: TelemetryEvent,
 }
 
 impl Deref for Observation {
-    type Target = Telemetry;
+    type Target = TelemetryEvent;
 
-    fn deref(&self) -> &Telemetry {
+    fn deref(&self) -> &TelemetryEvent {
         &self.event
     }
 }
@@ -39,7 +39,7 @@ impl Observed for Observation {
         Self {
             client: Arc::clone(&self.client),
             at: self.at,
-            event: Telemetry::ObservationsLost { count },
+            event: TelemetryEvent::ObservationsLost { count },
         }
     }
 }
@@ -68,7 +68,7 @@ impl Shared {
     }
 
     /// Delivers an observation that was not made under the lock.
-    pub(crate) fn observe(&self, telemetry: Telemetry) {
+    pub(crate) fn observe(&self, telemetry: TelemetryEvent) {
         if self.host.has_observers() {
             let telemetry = self.host.observation(telemetry);
             self.lock().observations.push(telemetry);

@@ -27,7 +27,7 @@ use super::{
     state_guard::{Completions, StateGuard},
 };
 use crate::{
-    observations::ObservationQueue,
+    observation_queue::ObservationQueue,
     proto::{
         Instant,
         client::{
@@ -294,7 +294,7 @@ impl Shared {
             }
             Event::StateChanged(state) => self.health.send_modify(|health| health.state = state),
             Event::Ready { session } => {
-                let server = inner.machine.server().ok().cloned();
+                let server = inner.machine.server_info().ok().cloned();
                 self.health
                     .send_modify(|health| health.opened(session, server));
             }

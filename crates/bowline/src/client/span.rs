@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::{
         proto::client::{Failure, Outcome},
-        trace::capture::assert_documented,
+        tracing_events::capture::assert_documented,
     };
 
     #[test]

@@ -11,7 +11,7 @@ use toml::{
 use super::{
     ConnectionSettings, Endpoint, Loader, Position, ProblemKind, RemoteKind, RemoteServer,
     ServerEntry, ServersFile,
-    entry::{EntryReader, NOT_HTTP_URL, is_http_url},
+    entry_reader::{EntryReader, NOT_HTTP_URL, is_http_url},
     fields::{Fields, type_name},
     file::MAX_SERVERS,
     name,
@@ -244,7 +244,7 @@ fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
     }
     let defaults = Timeouts::standard();
     Some(Timeouts {
-        opening: opening.unwrap_or(defaults.opening),
+        connect: opening.unwrap_or(defaults.connect),
         tool: tool.unwrap_or(defaults.tool),
         ..defaults
     })

@@ -132,7 +132,7 @@ impl EntryWriter {
 /// Returns the timeouts that differ from the defaults.
 fn changed_timeouts(timeouts: &Timeouts) -> Map<String, Value> {
     let Timeouts {
-        opening,
+        connect: opening,
         probe,
         resource,
         tool,
@@ -141,7 +141,7 @@ fn changed_timeouts(timeouts: &Timeouts) -> Map<String, Value> {
     } = timeouts;
     let defaults = Timeouts::standard();
     let rows = [
-        ("opening_ms", opening, defaults.opening),
+        ("opening_ms", opening, defaults.connect),
         ("probe_ms", probe, defaults.probe),
         ("resource_ms", resource, defaults.resource),
         ("tool_ms", tool, defaults.tool),

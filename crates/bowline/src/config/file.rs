@@ -6,7 +6,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     Loader, Position, Problem, ProblemKind, ServerEntry, Severity,
-    entry::EntryReader,
+    entry_reader::EntryReader,
     fields::{Fields, type_name},
     jsonc, name,
     report::Report,

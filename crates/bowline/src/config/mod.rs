@@ -76,7 +76,7 @@
 #[cfg(feature = "config-toml")]
 mod codex;
 mod document;
-mod entry;
+mod entry_reader;
 mod entry_writer;
 mod env_file;
 mod environment;

@@ -92,7 +92,7 @@ fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
     };
     let mut timeouts = preset.unwrap_or_else(Timeouts::standard);
     let rows = [
-        ("opening_ms", &mut timeouts.opening),
+        ("opening_ms", &mut timeouts.connect),
         ("probe_ms", &mut timeouts.probe),
         ("resource_ms", &mut timeouts.resource),
         ("tool_ms", &mut timeouts.tool),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     ClientCredentials, ConnectionSettings, Endpoint, Environment, ProblemKind, RemoteKind,
     RemoteServer, ServerEntry, ServersFile, StdioServer,
-    entry::{EntryKind, KNOWN_TYPES, NOT_HTTP_URL, is_http_url, parse_kind},
+    entry_reader::{EntryKind, KNOWN_TYPES, NOT_HTTP_URL, is_http_url, parse_kind},
     paths::Paths,
     report::Report,
     settings::{backoff_between, to_usize},
@@ -159,7 +159,7 @@ impl<'a> EnvReader<'a> {
             timeouts.other = request;
         }
         if let Some(ms) = opening {
-            timeouts.opening = Duration::from_millis(ms);
+            timeouts.connect = Duration::from_millis(ms);
         }
         Some(timeouts)
     }

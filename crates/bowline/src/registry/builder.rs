@@ -35,7 +35,7 @@ impl RegistryBuilder {
 
     /// Sets how long to wait for the next attempt to connect to a server whose
     /// connection was lost: 10 seconds by default. How long an attempt may take is the
-    /// client's [own setting](crate::client::ClientBuilder::opening_timeout).
+    /// client's [own setting](crate::client::ClientBuilder::connect_timeout).
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;

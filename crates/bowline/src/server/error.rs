@@ -62,7 +62,7 @@ pub enum ErrorKind {
     /// The client disconnected or cancelled the request.
     Disconnected,
     /// The client refused to answer; [`Error::object`] has its error.
-    Refused,
+    ClientError,
     /// The answer does not match the question.
     InvalidAnswer,
     /// The question is not valid.
@@ -145,7 +145,7 @@ impl Error {
         let message = format!("the client refused: {}", object.message);
         Self {
             object: Some(Box::new(object)),
-            ..Self::with_kind(ErrorKind::Refused, message)
+            ..Self::with_kind(ErrorKind::ClientError, message)
         }
     }
 
@@ -179,7 +179,7 @@ impl Error {
     /// Returns the JSON-RPC error that the client sent, for [`ErrorKind::Refused`], or
     /// that is sent to it, for [`ErrorKind::Protocol`].
     #[must_use]
-    pub fn object(&self) -> Option<&ErrorObject> {
+    pub fn error_object(&self) -> Option<&ErrorObject> {
         self.object.as_deref()
     }
 
@@ -214,7 +214,7 @@ impl ErrorKind {
             Self::Cancelled => "ElicitationCancelled",
             Self::Timeout { .. } => "Timeout",
             Self::Disconnected => "Disconnect",
-            Self::Refused => "Refused",
+            Self::ClientError => "Refused",
             Self::InvalidAnswer => "InvalidAnswer",
             Self::InvalidQuestion => "InvalidQuestion",
             Self::TooManyQuestions { .. } => "TooManyQuestions",

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Service, capability::ClientCapability, tool::Tool};
 use crate::proto::{
     jsonrpc::RawJson,
-    model::{self, Adapt as _, Dialect, Members, Meta},
+    model::{self, Adapt as _, Members, Meta, WireFeatures},
     revision::Revision,
 };
 
@@ -98,7 +98,7 @@ impl<S: Send + Sync + 'static> Service<S> {
         revisions.dedup();
         revisions.reverse();
         let newest = revisions.first().copied().unwrap_or(Revision::LATEST);
-        let dialect = &newest.rules().dialect;
+        let features = &newest.rules().features;
         let identity = &config.server_info;
         Manifest {
             version: "1.0",
@@ -115,16 +115,16 @@ impl<S: Send + Sync + 'static> Service<S> {
             tools: self
                 .tools()
                 .iter()
-                .map(|tool| manifest_tool(tool, dialect))
+                .map(|tool| manifest_tool(tool, features))
                 .collect(),
         }
     }
 }
 
 /// Returns a tool's definition with the additional `_meta` of manifests.
-fn manifest_tool<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
+fn manifest_tool<S>(tool: &Tool<S>, features: &WireFeatures) -> model::Tool {
     let mut entry = tool.definition().clone();
-    entry.adapt(dialect);
+    entry.adapt(features);
     let requires: Vec<_> = tool
         .required_capabilities()
         .map(ClientCapability::path)
@@ -138,7 +138,7 @@ fn manifest_tool<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
     }
     let forms = tool.shared.elicits.iter().map(|form| {
         let mut schema = form.schema.clone();
-        schema.adapt(dialect);
+        schema.adapt(features);
         (form.key, schema)
     });
     let forms: Members<_> = forms.collect();

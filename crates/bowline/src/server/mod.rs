@@ -32,15 +32,15 @@ pub mod store;
 pub mod template;
 pub mod tool;
 #[cfg(feature = "tracing")]
-mod trace;
+mod tracing_events;
 mod validation_message;
 
 pub use builder::{BuildError, CacheTarget, Server};
 pub use capability::ClientCapability;
 pub use conversation::{
-    Branch, Conversation, Elicitation, Elicited, ModelPrompt, OnDecline, RetryingElicitation,
-    RootsRequest, Sample, SampleText, SampleToolCalls, SampleValue, Sampled, ServerContext, Step,
-    StrictElicitation, StructuredSample, ToolCalls, UrlElicitation,
+    Branch, Conversation, Elicitation, Elicited, HandlerContext, ModelPrompt, OnDecline,
+    RequiredElicitation, RetryingElicitation, RootsRequest, Sample, SampleText, SampleToolCalls,
+    SampleValue, Sampled, Step, StructuredSample, ToolCalls, UrlElicitation,
 };
 pub use dispatch::extension::NotificationContext;
 pub use error::{Error, ErrorKind, Result};

@@ -10,12 +10,12 @@ use std::{
 use tokio::time::Instant;
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
-use super::auth::grant::Permissions;
+use super::auth::permissions::Permissions;
 use super::{
     background::BackgroundTasks,
     builder::BuildError,
     conversation::{
-        ServerContext,
+        HandlerContext,
         client_channel::ClientChannel,
         invocation::{Invocation, InvocationGuard},
     },
@@ -105,7 +105,7 @@ impl ServeOptions {
     /// Returns whether there is an observer or a `tracing` subscriber.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
-        if crate::trace::has_subscriber() {
+        if crate::tracing_events::has_subscriber() {
             return true;
         }
         self.observer.is_some()
@@ -157,7 +157,7 @@ impl Core {
         request: Request,
         channel: ClientChannel,
         name: &str,
-        work: impl FnOnce(ServerContext) -> W,
+        work: impl FnOnce(HandlerContext) -> W,
     ) -> Reply
     where
         W: Future<Output = super::Result<R>>,
@@ -165,7 +165,7 @@ impl Core {
         let limits = CallLimits::default();
         let invocation = Arc::new(self.invocation(request, name, channel, limits));
         let _guard = InvocationGuard(Arc::clone(&invocation));
-        let context = ServerContext::new(Arc::clone(&invocation), Arc::clone(&self.state));
+        let context = HandlerContext::new(Arc::clone(&invocation), Arc::clone(&self.state));
         let ended = work(context);
         let request = &invocation.request;
         match into_result(ended.await, &request.context) {
@@ -216,7 +216,7 @@ fn unknown_method(request: &Request) -> Dispatched {
 impl RequestHandler for Core {
     fn dispatch(self: Arc<Self>, request: Request, open_channel: OpenChannel<'_>) -> Dispatched {
         #[cfg(feature = "tracing")]
-        let span = super::trace::request_span(&request.context.server_info.name, &request);
+        let span = super::tracing_events::request_span(&request.context.server_info.name, &request);
         #[cfg(feature = "tracing")]
         let _entered = span.enter();
         let dispatched = match self.router.handler(&request.method) {
@@ -224,7 +224,7 @@ impl RequestHandler for Core {
             None => unknown_method(&request),
         };
         #[cfg(feature = "tracing")]
-        let dispatched = super::trace::instrument(&span, dispatched);
+        let dispatched = super::tracing_events::instrument(&span, dispatched);
         dispatched
     }
 

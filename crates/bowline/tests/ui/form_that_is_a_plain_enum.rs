@@ -9,7 +9,7 @@ enum Seat {
 
 async fn choose(cx: Conversation) -> Result<Seat> {
     let question = cx.elicit::<Seat>("Which seat?");
-    question.strict().await
+    question.required().await
 }
 
 fn main() {}

@@ -1,13 +1,13 @@
 //! Before, client, after: in this order.
 
-use bowline::server::{Conversation, ServerContext, Tool};
+use bowline::server::{Conversation, HandlerContext, Tool};
 
 fn after_without_client() {
     let _tool = Tool::new("book")
         .description("Books a flight")
         .no_input()
         .handoff()
-        .before(async |_, _: ServerContext| Ok(1))
+        .before(async |_, _: HandlerContext| Ok(1))
         .after(async |_, _, _| Ok("done"));
 }
 
@@ -24,7 +24,7 @@ fn nothing_after_client() -> Tool {
         .description("Books a flight")
         .no_input()
         .handoff()
-        .before(async |_, _: ServerContext| Ok(1))
+        .before(async |_, _: HandlerContext| Ok(1))
         .client(async |_, cx: Conversation| cx.confirm("Shall I?").await)
 }
 

@@ -1,6 +1,6 @@
 //! What the first phase returns is carried as JSON.
 
-use bowline::server::{ServerContext, Tool};
+use bowline::server::{HandlerContext, Tool};
 
 struct Flights {
     found: Vec<String>,
@@ -11,7 +11,7 @@ fn book() {
         .description("Books a flight")
         .no_input()
         .handoff()
-        .before(async |_, _: ServerContext| Ok(Flights { found: Vec::new() }));
+        .before(async |_, _: HandlerContext| Ok(Flights { found: Vec::new() }));
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! Only the second phase may ask.
 
-use bowline::server::{Conversation, ServerContext, Tool};
+use bowline::server::{Conversation, HandlerContext, Tool};
 
 fn by_type() {
     let _handoff = Tool::new("book")
@@ -19,7 +19,7 @@ fn by_method() {
         .description("Books a flight")
         .no_input()
         .handoff()
-        .before(async |_, cx: ServerContext| {
+        .before(async |_, cx: HandlerContext| {
             cx.confirm("Shall I?").await?;
             Ok(1)
         })

@@ -2,7 +2,7 @@
 
 #![expect(unused_variables, reason = "only the signatures matter here")]
 
-use bowline::server::{Conversation, Result, ServerContext, tool};
+use bowline::server::{Conversation, Result, HandlerContext, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ async fn context_first(cx: Conversation, city: String) -> Result<String> {
 
 /// Two contexts.
 #[tool]
-async fn two_contexts(cx: ServerContext, other: Conversation) -> Result<()> {
+async fn two_contexts(cx: HandlerContext, other: Conversation) -> Result<()> {
     Ok(())
 }
 

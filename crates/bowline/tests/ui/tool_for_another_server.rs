@@ -12,7 +12,7 @@ fn tool() -> Tool<App> {
     Tool::new("hello")
         .description("Says hello")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             cx.confirm("Shall I?").await?;
             Ok("Hello!")
         })

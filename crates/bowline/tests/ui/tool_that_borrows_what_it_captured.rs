@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use bowline::server::{Conversation, ServerContext, Tool};
+use bowline::server::{Conversation, HandlerContext, Tool};
 
 fn borrows_a_local() -> Tool {
     let greeting = String::from("Hello!");
     Tool::new("hello")
         .description("Says hello")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok(greeting.clone())
         })
@@ -29,7 +29,7 @@ fn borrows_in_a_phase() {
         .description("Says hello")
         .no_input()
         .handoff()
-        .before(async |_, _: ServerContext| Ok(1))
+        .before(async |_, _: HandlerContext| Ok(1))
         .client(async |_, cx| cx.confirm("Shall I?").await)
         .after(async move |_, _, _| Ok(greeting.to_string()));
 }

@@ -17,7 +17,7 @@ fn a_number() -> Tool {
     Tool::new("weather")
         .description("Tells the weather")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok(21)
         })

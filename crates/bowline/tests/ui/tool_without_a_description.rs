@@ -8,10 +8,10 @@ fn handler() -> Tool {
         .handler(async |_| Ok("Hello!"))
 }
 
-fn handler_with_context() -> Tool {
+fn handler_with_conversation() -> Tool {
     Tool::new("hello")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok("Hello!")
         })

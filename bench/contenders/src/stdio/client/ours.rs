@@ -17,7 +17,7 @@ pub(super) async fn connect(start: &Start, era: Era) -> Result<Client, Failure> 
     if start.watched {
         let long = Duration::from_secs(60);
         server = server.shutdown_timeout(long);
-        builder = builder.opening_timeout(long);
+        builder = builder.connect_timeout(long);
     }
     builder
         .connect(server)

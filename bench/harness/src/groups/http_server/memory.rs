@@ -21,7 +21,7 @@ pub(crate) fn group() -> Group {
                 them, their streams, and streams of changes of 2026-07-28, which are a \
                 connection each. What is left of each when all have gone; and what each adds \
                 from the second to the tenth round of 1,000, when all have gone again. 100 came \
-                and went before. The limit is a connection of bare hyper that was used once; what \
+                and went before. The baseline is a connection of bare hyper that was used once; what \
                 it leaves and adds is the allocator's.",
         figures: FIGURES,
         contenders: [Who::Ours, Who::Rmcp, Who::RmcpTuned, Who::Limit]

@@ -11,8 +11,8 @@ use crate::{
     context::Context,
     failure::Failure,
     fleet::{run_on_all, select},
-    output::{Column, escape_control, escape_name},
-    signature::{first_sentence, shorten, terminal_width},
+    output::{Column, escape_control, escape_name, shorten, terminal_width},
+    signature::first_sentence,
     target::{self, Target},
 };
 

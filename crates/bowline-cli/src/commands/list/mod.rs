@@ -13,8 +13,8 @@ use crate::{
     context::Context,
     failure::Failure,
     interaction::shell_quoted,
-    output::escape_control,
-    signature::{Budget, Length, Signature, terminal_width},
+    output::{escape_control, terminal_width},
+    signature::{Budget, Length, Signature},
     target::{self, ResolvedWords, Target, TargetWords},
 };
 
@@ -127,13 +127,13 @@ impl List {
         };
         let signature = Signature::new(tool);
         let mut lines = signature.lines(length, cx.output.paint(), terminal_width());
-        let bare_name = format!(
+        let command_line = format!(
             "  bowline call {}",
             call_command_line(&words.target, &signature)
         );
         lines.extend([
             String::new(),
-            cx.output.paint().dim(escape_control(&bare_name)),
+            cx.output.paint().dim(escape_control(&command_line)),
         ]);
         cx.output.line(lines.join("\n"))
     }

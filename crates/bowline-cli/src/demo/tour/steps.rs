@@ -41,7 +41,7 @@ pub(super) async fn connect(screen: &mut Screen<'_>) -> Result<TourServer, Failu
     let process = tour_server.wait_process_id(None).await?;
     let server = tour_server
         .client
-        .server()
+        .server_info()
         .ok_or_else(|| assertion_failed("not connected to a server"))?;
     let name = server
         .info
@@ -122,7 +122,7 @@ pub(super) async fn ask(screen: &mut Screen<'_>, tour_server: &TourServer) -> Re
         .call("book_flight", json!({"destination": "Lisbon"}));
     let result = with_step_timeout("the flight to be booked", call.into_future()).await??;
     let lines = tour_server.dialogue.take_lines();
-    if lines.is_empty() || result.is_failure() {
+    if lines.is_empty() || result.is_error() {
         return Err(assertion_failed(format!(
             "the flight was not booked: {}",
             result.all_text()

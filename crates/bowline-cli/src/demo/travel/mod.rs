@@ -12,7 +12,7 @@ use bowline::{
     Server,
     model::LogLevel,
     server::{
-        ClientCapability, Conversation, Error, Json, OnDecline, Result, ServerContext, Tool,
+        ClientCapability, Conversation, Error, HandlerContext, Json, OnDecline, Result, Tool,
         form::Elicit, tool,
     },
 };
@@ -54,13 +54,13 @@ struct Found {
 
 /// Finds flights to a destination on a day
 #[tool(title = "Search flights", read_only)]
-async fn search_flights(#[input] trip: Trip, cx: ServerContext<App>) -> Result<Json<Found>> {
+async fn search_flights(#[input] trip: Trip, cx: HandlerContext<App>) -> Result<Json<Found>> {
     let flights = search(&trip, &cx);
     Ok(Json(Found { flights }))
 }
 
 /// Asks one airline after another, and reports progress.
-fn search(trip: &Trip, cx: &ServerContext<App>) -> Vec<Flight> {
+fn search(trip: &Trip, cx: &HandlerContext<App>) -> Vec<Flight> {
     let mut flights = Vec::new();
     for (airline, count) in AIRLINES.iter().zip(1..) {
         flights.extend(airline.search(&trip.destination, &trip.date));
@@ -120,7 +120,7 @@ fn book_flight() -> Tool<App> {
 }
 
 /// Runs before any question.
-async fn find(trip: Trip, cx: ServerContext<App>) -> Result<Vec<Flight>> {
+async fn find(trip: Trip, cx: HandlerContext<App>) -> Result<Vec<Flight>> {
     let flights = search(&trip, &cx);
     if flights.is_empty() {
         // The model reads this, and can correct its call.
@@ -153,7 +153,7 @@ async fn choose(flights: Vec<Flight>, cx: Conversation<App>) -> Result<(Flight, 
 async fn book(
     _: Vec<Flight>,
     (flight, seat): (Flight, Seat),
-    cx: ServerContext<App>,
+    cx: HandlerContext<App>,
 ) -> Result<String> {
     let text = format!("Booked {flight}, seat: {seat}.");
     let number = cx.state().agency.book(flight);
@@ -188,7 +188,7 @@ async fn cancel_booking(
 }
 
 /// Stores the secret, so the answer may go to another process.
-fn persist_secret(cx: &ServerContext<App>) {
+fn persist_secret(cx: &HandlerContext<App>) {
     if let Err(why) = cx.state().secret.persist() {
         let warning = format!("the conversation can only resume in this process: {why}");
         cx.log(LogLevel::Warning, &warning);

@@ -15,8 +15,9 @@ use super::{
     Violation,
     core::Core,
     offered_revisions::{handshake_revisions, stateless_revision},
+    redial::{Disconnect, RedialPolicy, disconnect},
     request_meta::RequestMeta,
-    state::{Disconnect, RedialPolicy, State, disconnect},
+    state::State,
     stateless::common_meta,
     timer::Timer,
 };
@@ -310,8 +311,8 @@ impl Opening {
         };
         let mut capabilities = core.config.capabilities.clone();
         let mut identity = core.config.client_info.clone();
-        capabilities.adapt(&newest.rules().dialect);
-        identity.adapt(&newest.rules().dialect);
+        capabilities.adapt(&newest.rules().features);
+        identity.adapt(&newest.rules().features);
         let params = InitializeParams::new(newest.as_str(), capabilities, identity);
         match OutgoingMessage::new(method::INITIALIZE, &params) {
             Ok(message) => {
@@ -365,5 +366,5 @@ fn opening_failed(core: &mut Core, now: Instant, mut details: Disconnect) -> Sta
 /// Returns the timeout for this attempt.
 fn opening_timeout(core: &Core) -> Duration {
     let doublings = core.slow_openings.min(MAX_DOUBLINGS);
-    core.config.timeouts.opening.saturating_mul(1 << doublings)
+    core.config.timeouts.connect.saturating_mul(1 << doublings)
 }

@@ -4,15 +4,16 @@ mod send_failure;
 
 use super::{
     CallId, CallOptions, Cancellation, ConnectionError, ConnectionErrorKind, Event, Failure,
-    InputHandling, LinkId, Output, PeerRequestId, ProgressMode, ServerInfo, Telemetry,
+    InputHandling, LinkId, Output, PeerRequestId, ProgressMode, ServerInfo, TelemetryEvent,
     TransportKind,
     binding::Binding,
     calls::{Call, Phase, Purpose},
     core::Core,
+    redial::{Disconnect, RedialPolicy, disconnect},
     request::CallKind,
     request_meta::RequestMeta,
     session::Session,
-    state::{Disconnect, RedialPolicy, State, disconnect},
+    state::State,
     timer::Timer,
     tool_modes::{SessionRequirement, ToolModes},
 };
@@ -104,7 +105,7 @@ impl Ready {
         if self.can_notify(core, message.method()).is_ok() {
             core.send(self.link, None, message.into_notification());
         } else {
-            core.observe(|| Telemetry::NotificationDropped {
+            core.observe(|| TelemetryEvent::NotificationDropped {
                 method: message.method_name(),
             });
         }

@@ -6,10 +6,11 @@ use super::Ready;
 use crate::{
     Instant,
     client::{
-        CallId, ConnectionErrorKind, Failure, SendError, Telemetry,
+        CallId, ConnectionErrorKind, Failure, SendError, TelemetryEvent,
         calls::{Call, Phase},
         core::Core,
-        state::{RedialPolicy, State},
+        redial::RedialPolicy,
+        state::State,
         timer::Timer,
     },
     http::StatusClass,
@@ -97,7 +98,10 @@ impl Ready {
     /// Schedules a frame to be sent again because the link's queue is full, up to
     /// `max_sends` attempts.
     fn retry_later(core: &mut Core, now: Instant, id: CallId, frame: Bytes) {
-        let (delay, jitter) = (core.config.busy_retry.delay, core.config.busy_retry.jitter);
+        let (delay, jitter) = (
+            core.config.queue_full_retry.delay,
+            core.config.queue_full_retry.jitter,
+        );
         let delay = core.rng.jitter(delay, jitter);
         let Some(call) = core.calls.get_mut(id) else {
             return;
@@ -105,8 +109,8 @@ impl Ready {
         let Phase::InFlight { wire_id, sends } = call.phase else {
             return;
         };
-        if sends >= core.config.busy_retry.max_sends {
-            core.observe(|| Telemetry::RetryExhausted { call: id.0 });
+        if sends >= core.config.queue_full_retry.max_sends {
+            core.observe(|| TelemetryEvent::RetryExhausted { call: id.0 });
             core.fail(now, id, Failure::Busy { sends });
             return;
         }
@@ -118,7 +122,7 @@ impl Ready {
             at,
         };
         core.timers.arm(Timer::Resend(id), at);
-        core.observe(|| Telemetry::RetryScheduled {
+        core.observe(|| TelemetryEvent::RetryScheduled {
             call: id.0,
             sends,
             delay,

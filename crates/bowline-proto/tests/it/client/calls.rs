@@ -69,7 +69,7 @@ fn the_interactive_preset_opens_within_two_seconds() {
 #[test]
 fn tombstones_live_by_the_longest_deadline_that_is_configured() {
     let mut rig = Rig::ready_with(|config| {
-        config.timeouts.opening = millis(20_000);
+        config.timeouts.connect = millis(20_000);
         config.timeouts.tool = millis(60_000);
         config.backoff =
             bowline_proto::client::Backoff::new(millis(1_000), millis(60_000), 0.2).unwrap();

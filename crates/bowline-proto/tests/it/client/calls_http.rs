@@ -220,7 +220,7 @@ fn a_status_without_one_means_that_the_request_was_not_delivered() {
                 retry_after: Some(millis(7_000)),
             };
             assert_eq!(*failure, Failure::NotDelivered(ConnectionError::new(kind)));
-            assert_eq!(failure.is_retryable(), retryable, "{status}");
+            assert_eq!(failure.is_transient(), retryable, "{status}");
             assert_eq!(failure.kind(), ErrorKind::Transport);
             assert_eq!(rig.state(), ConnectionState::Ready);
         }
@@ -263,7 +263,7 @@ fn a_busy_server_has_not_answered_whatever_its_body_says() {
             };
             assert_eq!(cause.retry_after(), Some(millis(7_000)));
             assert_eq!(cause.detail(), Some("too many"));
-            assert!(failure.is_retryable());
+            assert!(failure.is_transient());
         }
     }
 }

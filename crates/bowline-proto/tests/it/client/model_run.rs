@@ -6,7 +6,7 @@ use bowline_proto::{
     Instant,
     client::{
         CallId, CallOptions, CallPolicy, Cancellation, Connection, ConnectionErrorKind, Event,
-        Failure, Input, Outcome, SendError, Telemetry,
+        Failure, Input, Outcome, SendError, TelemetryEvent,
     },
 };
 use proptest::{collection::vec, prelude::*};
@@ -306,7 +306,7 @@ impl Both {
     /// Tells the model what chance decided, then compares.
     fn compare(&mut self) {
         for telemetry in &self.rig.telemetry {
-            if let Telemetry::RetryScheduled { delay, .. } = telemetry {
+            if let TelemetryEvent::RetryScheduled { delay, .. } = telemetry {
                 self.model.retry_in(*delay);
             }
         }
@@ -330,7 +330,7 @@ impl Both {
         assert_eq!(ended, self.model.take_ended(), "calls ended otherwise");
         assert_eq!(self.rig.state(), self.model.state(), "{:?}", self.model);
         if let Place::Ready(era) = self.model.place {
-            let server = self.rig.connection.server().expect("a session");
+            let server = self.rig.connection.server_info().expect("a session");
             assert_eq!(server.revision.era(), era);
         }
         assert_eq!(

@@ -99,7 +99,7 @@ fn a_discovery_opens_a_stateless_session_without_further_messages() {
     rig.answer(result);
     assert_eq!(rig.state(), ConnectionState::Ready);
     assert_eq!(rig.methods_sent(), ["server/discover"]);
-    let server = rig.connection.server().unwrap();
+    let server = rig.connection.server_info().unwrap();
     assert_eq!(server.revision, Revision::V2026_07_28);
     assert_eq!(server.info.as_ref().unwrap().name, "modern");
 }
@@ -108,7 +108,7 @@ fn a_discovery_opens_a_stateless_session_without_further_messages() {
 fn a_discovery_need_not_name_the_server() {
     let mut rig = probing();
     rig.answer(discovery());
-    assert_eq!(rig.connection.server().unwrap().info, None);
+    assert_eq!(rig.connection.server_info().unwrap().info, None);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_discovery_that_lists_our_revision_among_others_is_stateless() {
     result["supportedVersions"] = json!(["2024-11-05", "2026-07-28", "2031-01-01"]);
     rig.answer(result);
     assert_eq!(
-        rig.connection.server().unwrap().revision,
+        rig.connection.server_info().unwrap().revision,
         Revision::V2026_07_28
     );
 }
@@ -266,7 +266,7 @@ fn a_discovery_that_comes_after_the_handshake_succeeded_is_ignored() {
     let (mut rig, probe) = behind_the_probe();
     rig.answer(accepted("2025-11-25"));
     rig.answer_to(probe, discovery());
-    let server = rig.connection.server().unwrap();
+    let server = rig.connection.server_info().unwrap();
     assert_eq!(server.revision, Revision::V2025_11_25);
     assert_eq!(rig.observed("response.late"), 1);
 }
@@ -277,7 +277,7 @@ fn a_discovery_that_comes_during_the_handshake_does_not_end_it() {
     rig.answer_to(probe, discovery());
     assert_eq!(rig.state(), ConnectionState::Opening);
     rig.answer(accepted("2025-11-25"));
-    let server = rig.connection.server().unwrap();
+    let server = rig.connection.server_info().unwrap();
     assert_eq!(server.revision, Revision::V2025_11_25);
 }
 
@@ -289,7 +289,7 @@ fn a_discovery_that_came_late_counts_when_the_handshake_is_refused() {
     let error = json!({"code": -32601, "message": "no such method"});
     rig.frame(&json!({"jsonrpc": "2.0", "id": initialize, "error": error}));
     assert_eq!(rig.state(), ConnectionState::Ready);
-    let server = rig.connection.server().unwrap();
+    let server = rig.connection.server_info().unwrap();
     assert_eq!(server.revision, Revision::V2026_07_28);
 }
 
@@ -475,7 +475,10 @@ fn every_older_handshake_revision_is_accepted() {
         let mut rig = probing();
         rig.answer_error(-32601, "no such method");
         rig.answer(accepted(version));
-        assert_eq!(rig.connection.server().unwrap().revision.as_str(), version);
+        assert_eq!(
+            rig.connection.server_info().unwrap().revision.as_str(),
+            version
+        );
     }
 }
 

@@ -78,7 +78,7 @@ fn assert_failed_without_evidence(mut rig: Rig) {
 fn a_discovery_opens_a_stateless_session() {
     let mut rig = probing();
     rig.answer(discovery());
-    let server = rig.connection.server().unwrap();
+    let server = rig.connection.server_info().unwrap();
     assert_eq!(server.revision, Revision::V2026_07_28);
 }
 

@@ -243,7 +243,7 @@ fn extreme_settings_are_survived() {
     check(&input, |(durations, count, stateless, finite)| {
         let mut rig = Rig::with(|config| {
             // Opening takes no time here, so that it may have little.
-            config.timeouts.opening = durations[0];
+            config.timeouts.connect = durations[0];
             config.timeouts.probe = durations[1].max(Duration::from_millis(1));
             config.timeouts.resource = durations[2];
             config.timeouts.tool = durations[3];
@@ -251,7 +251,7 @@ fn extreme_settings_are_survived() {
             config.timeouts.input = durations[5];
             config.sweep_interval = durations[6];
             config.close_timeout = durations[7];
-            config.busy_retry.delay = durations[8];
+            config.queue_full_retry.delay = durations[8];
             config.max_cancelled_calls = *count;
             config.max_server_requests = *count;
             config.max_connect_attempts = finite.then_some(2);

@@ -7,7 +7,7 @@ use bowline_proto::{
     client::{
         CallId, CallOptions, Config, Connection, ConnectionError, ConnectionErrorKind,
         ConnectionState, Event, HttpVariant, Input, LinkId, Outcome, Output, Request, SendError,
-        Telemetry, TransportKind, Violation,
+        TelemetryEvent, TransportKind, Violation,
     },
     model::RootsCapability,
 };
@@ -43,7 +43,7 @@ pub(crate) struct Rig {
     pub(crate) sent: Vec<Sent>,
     pub(crate) done: Vec<(CallId, Outcome)>,
     pub(crate) events: Vec<Event>,
-    pub(crate) telemetry: Vec<Telemetry>,
+    pub(crate) telemetry: Vec<TelemetryEvent>,
     /// When the connection wants to be woken.
     pub(crate) deadline: Option<Instant>,
 }
@@ -344,7 +344,7 @@ impl Rig {
     }
 
     pub(crate) fn saw_violation(&self, expected: Violation) -> bool {
-        let is_expected = |seen: &Telemetry| matches!(seen, Telemetry::Violation { violation, .. } if *violation == expected);
+        let is_expected = |seen: &TelemetryEvent| matches!(seen, TelemetryEvent::Violation { violation, .. } if *violation == expected);
         self.telemetry.iter().any(is_expected)
     }
 

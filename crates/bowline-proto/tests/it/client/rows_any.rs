@@ -63,7 +63,7 @@ fn a1_every_change_of_state_is_an_event() {
 #[test]
 fn a2_the_server_is_known_while_its_session_is_open_and_only_then() {
     for (name, rig) in each_state() {
-        match rig.connection.server() {
+        match rig.connection.server_info() {
             Ok(server) => {
                 assert_eq!(name, ConnectionState::Ready);
                 assert_eq!(server.info.as_ref().unwrap().name, "fake");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline_proto::client::{
     CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, Failure, Input,
-    RestartLimit, Telemetry, TransitionReason,
+    RestartLimit, TelemetryEvent, TransitionReason,
 };
 use bytes::Bytes;
 use serde_json::json;
@@ -96,10 +96,10 @@ fn b1_sessions_that_fall_again_and_again_end_the_connection() {
     for call in [waiting, later] {
         let failure = rig.failure(call);
         assert_eq!(*failure, Failure::GaveUp(cause.clone()));
-        assert!(!failure.is_retryable());
+        assert!(!failure.is_transient());
     }
     let last = rig.telemetry.iter().rev().find_map(|seen| match seen {
-        Telemetry::Transition { reason, .. } => Some(reason),
+        TelemetryEvent::Transition { reason, .. } => Some(reason),
         _ => None,
     });
     assert_eq!(last, Some(&TransitionReason::GaveUp(cause)));
@@ -141,7 +141,7 @@ fn b1_after_the_last_allowed_attempt_the_connection_ends() {
     let failure = rig.failure(parked);
     assert!(matches!(failure, Failure::GaveUp(cause)
         if matches!(cause.kind(), ConnectionErrorKind::Unreachable(_))));
-    assert!(!failure.is_retryable(), "there will be no connection");
+    assert!(!failure.is_transient(), "there will be no connection");
 }
 
 /// In backoff no link exists: what comes up is an old link, and refused. The

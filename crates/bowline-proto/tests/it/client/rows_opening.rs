@@ -140,7 +140,7 @@ fn i3_a_valid_answer_opens_the_session() {
     );
     assert_eq!(rig.connection.readable_link(), Some(rig.current()));
 
-    let server = rig.connection.server().unwrap();
+    let server = rig.connection.server_info().unwrap();
     assert_eq!(server.revision.as_str(), "2025-11-25");
     assert_eq!(server.instructions.as_deref(), Some("be kind"));
     assert!(server.has_capability("resources.subscribe"));
@@ -182,7 +182,7 @@ fn i4_an_answer_with_a_bad_version_or_bad_capabilities_closes_the_link_and_backs
         let mut rig = initializing();
         rig.answer(result);
         assert_fell_and_hung_up(&rig);
-        assert!(rig.connection.server().is_err());
+        assert!(rig.connection.server_info().is_err());
     }
 }
 
@@ -195,7 +195,12 @@ fn i4_capabilities_that_are_absent_are_merely_not_offered() {
         "serverInfo": {"name": "fake", "version": "1"},
     }));
     assert_eq!(rig.state(), ConnectionState::Ready);
-    assert!(!rig.connection.server().unwrap().has_capability("tools"));
+    assert!(
+        !rig.connection
+            .server_info()
+            .unwrap()
+            .has_capability("tools")
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_request_that_is_always_busy_fails_after_three_attempts() {
     assert_eq!(rig.sent.len(), 3);
     let failure = rig.failure(call);
     assert!(failure.to_string().ends_with("after 3 attempts"));
-    assert!(failure.is_retryable());
+    assert!(failure.is_transient());
 }
 
 /// TST-10.

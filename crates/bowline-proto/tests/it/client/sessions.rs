@@ -152,7 +152,7 @@ fn a_call_for_a_session_goes_out_in_that_session_only() {
     assert_eq!(*failure, Failure::SessionLost);
     assert_eq!(failure.kind(), ErrorKind::State);
     assert_eq!(failure.reason(), Reason::SessionLost);
-    assert!(!failure.is_retryable());
+    assert!(!failure.is_transient());
     assert!(rig.sent.is_empty());
     let second = session(&rig);
     assert!(second > first);
@@ -199,7 +199,7 @@ fn a_session_of_another_connection_is_none_of_ours() {
     let failure = rig.failure(call);
     assert_eq!(*failure, Failure::ForeignSession);
     assert_eq!(failure.kind(), ErrorKind::Usage);
-    assert!(!failure.is_retryable());
+    assert!(!failure.is_transient());
     assert!(rig.sent.is_empty());
     // Nor is it one that has fallen.
     rig.down();

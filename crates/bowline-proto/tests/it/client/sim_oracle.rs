@@ -7,7 +7,7 @@ use std::{
 
 use bowline_proto::{
     Instant,
-    client::{CallId, Connection, ConnectionState, Failure, LinkId, Outcome, Telemetry},
+    client::{CallId, Connection, ConnectionState, Failure, LinkId, Outcome, TelemetryEvent},
     revision::Era,
 };
 use bytes::Bytes;
@@ -383,21 +383,21 @@ impl Oracle {
     }
 
     /// An observer sees every call that was taken in begin and end, once each.
-    pub(crate) fn observed(&mut self, telemetry: &Telemetry) {
+    pub(crate) fn observed(&mut self, telemetry: &TelemetryEvent) {
         match telemetry {
-            Telemetry::RequestStart {
+            TelemetryEvent::RequestStart {
                 call, correlation, ..
             } => {
                 let before = self.observed.insert(*call, *correlation);
                 assert_eq!(before, None, "a call began twice");
             }
-            Telemetry::RequestStop {
+            TelemetryEvent::RequestStop {
                 call, correlation, ..
             } => {
                 let began = self.observed.remove(call);
                 assert_eq!(began, Some(*correlation), "a call ended that never began");
             }
-            Telemetry::RequestException {
+            TelemetryEvent::RequestException {
                 call, correlation, ..
             } => {
                 // A call that was not taken in ends without a beginning.

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use bowline_proto::{
     Reason,
-    client::{CallOptions, Config, ConnectionState, Input, Telemetry, TransitionReason, Violation},
+    client::{
+        CallOptions, Config, ConnectionState, Input, TelemetryEvent, TransitionReason, Violation,
+    },
 };
 use bytes::Bytes;
 use serde_json::json;
@@ -14,7 +16,7 @@ use super::rig::{Rig, exited};
 /// The state changes that were seen: from, to, and the name of the reason.
 fn transitions(rig: &Rig) -> Vec<(ConnectionState, ConnectionState, &'static str)> {
     let changes = rig.telemetry.iter().filter_map(|seen| match seen {
-        Telemetry::Transition { from, to, reason } => Some((*from, *to, reason.as_str())),
+        TelemetryEvent::Transition { from, to, reason } => Some((*from, *to, reason.as_str())),
         _ => None,
     });
     changes.collect()
@@ -22,7 +24,7 @@ fn transitions(rig: &Rig) -> Vec<(ConnectionState, ConnectionState, &'static str
 
 /// What was seen under this name, and nothing else under it.
 #[track_caller]
-fn only<'a>(rig: &'a Rig, name: &str) -> &'a Telemetry {
+fn only<'a>(rig: &'a Rig, name: &str) -> &'a TelemetryEvent {
     let mut named = rig.telemetry.iter().filter(|seen| seen.name() == name);
     let seen = named.next().unwrap_or_else(|| panic!("no {name}"));
     assert!(named.next().is_none(), "more than one {name}");
@@ -60,7 +62,7 @@ fn a_fall_is_observed_with_its_cause() {
     assert_eq!(reason.error(), Some(&exited()));
     let (from, to) = (ConnectionState::Ready, ConnectionState::Backoff);
     let seen = only(&rig, "connection.transition");
-    assert_eq!(*seen, Telemetry::Transition { from, to, reason });
+    assert_eq!(*seen, TelemetryEvent::Transition { from, to, reason });
 }
 
 #[test]
@@ -75,7 +77,7 @@ fn the_last_attempt_gives_up() {
 fn a_call_is_observed_from_its_beginning_to_its_end() {
     let mut rig = Rig::ready();
     rig.call_with("tools/list", json!({}), CallOptions::default());
-    let Telemetry::RequestStart {
+    let TelemetryEvent::RequestStart {
         call,
         correlation,
         method,
@@ -87,7 +89,7 @@ fn a_call_is_observed_from_its_beginning_to_its_end() {
     rig.pass_ms(7);
     rig.answer(json!({"tools": []}));
     let duration = Duration::from_millis(7);
-    let stop = Telemetry::RequestStop {
+    let stop = TelemetryEvent::RequestStop {
         call,
         correlation,
         method,
@@ -106,7 +108,7 @@ fn a_refusal_is_observed_with_its_code() {
     assert!(
         matches!(
             seen,
-            Telemetry::RequestStop {
+            TelemetryEvent::RequestStop {
                 error_code: Some(-32602),
                 ..
             }
@@ -122,7 +124,7 @@ fn a_call_without_an_answer_is_observed_with_its_reason() {
     rig.pass_ms(30_000);
     let seen = only(&rig, "request.exception");
     assert!(
-        matches!(seen, Telemetry::RequestException { reason: Reason::Timeout, duration, .. }
+        matches!(seen, TelemetryEvent::RequestException { reason: Reason::Timeout, duration, .. }
             if *duration == Duration::from_secs(30)),
         "{seen:?}"
     );
@@ -134,7 +136,7 @@ fn a_notification_is_observed_by_its_method() {
     rig.frame(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
     let method = "notifications/tools/list_changed".into();
     let seen = only(&rig, "notification.received");
-    assert_eq!(*seen, Telemetry::NotificationReceived { method });
+    assert_eq!(*seen, TelemetryEvent::NotificationReceived { method });
 }
 
 #[test]
@@ -147,7 +149,7 @@ fn a_frame_over_the_limit_is_observed_with_the_limit() {
         size: 1_001,
         prefix,
     });
-    let violation = Telemetry::Violation {
+    let violation = TelemetryEvent::Violation {
         violation: Violation::OversizedFrame,
         size: 1_001,
         limit: Some(1_000),

@@ -1,6 +1,6 @@
 //! What HTTP adds to the list of tools: annotations, and looking again.
 
-use bowline_proto::client::{CallOptions, ConnectionState, Failure, Telemetry};
+use bowline_proto::client::{CallOptions, ConnectionState, Failure, TelemetryEvent};
 use serde_json::{Value, json};
 
 use super::rig::{Rig, over_http};
@@ -39,7 +39,7 @@ fn tools_whose_annotations_are_at_fault_are_not_offered_over_http() {
         .collect();
     assert_eq!(names, ["good"]);
     let dropped = rig.telemetry.iter().any(|seen| {
-        matches!(seen, Telemetry::ToolDropped { tool, .. } if &**tool == "bad")
+        matches!(seen, TelemetryEvent::ToolDropped { tool, .. } if &**tool == "bad")
             && seen.name() == "tool.dropped"
     });
     assert!(dropped);

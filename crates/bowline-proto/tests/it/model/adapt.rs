@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 fn adapted<T: Adapt + serde::Serialize + serde::de::DeserializeOwned>(wire: &Value) -> [Value; 5] {
     Revision::ALL.map(|revision| {
         let mut message: T = decode(wire.to_string().as_bytes()).expect("the message decodes");
-        message.adapt(&revision.rules().dialect);
+        message.adapt(&revision.rules().features);
         serde_json::to_value(&message).expect("the message encodes")
     })
 }
@@ -289,7 +289,7 @@ fn what_cannot_be_asked_is_said() {
         Revision::ALL.map(|revision| {
             u8::from(
                 params
-                    .unsupported_reason(&revision.rules().dialect)
+                    .unsupported_reason(&revision.rules().features)
                     .is_some(),
             )
         })

@@ -38,7 +38,7 @@ fn an_unknown_kind_survives() {
     });
     let result: CallToolResult = check(&wire);
     assert_eq!(result.content[0].kind(), "hologram");
-    assert!(!result.is_failure());
+    assert!(!result.is_error());
 }
 
 #[test]

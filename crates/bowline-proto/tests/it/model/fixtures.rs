@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use bowline_proto::{
-    model::{Adapt, DecodeError, Dialect, decode},
+    model::{Adapt, DecodeError, WireFeatures, decode},
     revision::Revision,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -28,7 +28,7 @@ pub(crate) struct Kind {
     /// Decodes and encodes.
     pub(crate) round_trip: fn(&str) -> Result<Value, DecodeError>,
     /// Decodes, adapts and encodes.
-    pub(crate) adapt: fn(&str, &Dialect) -> Result<Value, DecodeError>,
+    pub(crate) adapt: fn(&str, &WireFeatures) -> Result<Value, DecodeError>,
 }
 
 impl Kind {
@@ -36,9 +36,9 @@ impl Kind {
         Self {
             name,
             round_trip: |text| Ok(encode(&decode::<T>(text.as_bytes())?)),
-            adapt: |text, dialect| {
+            adapt: |text, features| {
                 let mut message = decode::<T>(text.as_bytes())?;
-                message.adapt(dialect);
+                message.adapt(features);
                 Ok(encode(&message))
             },
         }
@@ -75,8 +75,10 @@ fn every_type_has_a_fixture() {
 #[test]
 fn every_fixture_stays_as_it_is_in_its_own_revision() {
     for fixture in ALL.iter() {
-        let adapted =
-            (fixture.kind.adapt)(&fixture.json.to_string(), &fixture.revision.rules().dialect);
+        let adapted = (fixture.kind.adapt)(
+            &fixture.json.to_string(),
+            &fixture.revision.rules().features,
+        );
         let (revision, name, case) = (fixture.revision, fixture.kind.name, &fixture.case);
         assert_eq!(
             adapted.as_ref(),

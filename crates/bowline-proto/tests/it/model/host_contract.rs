@@ -80,6 +80,6 @@ fn tools() {
         r#"{"type":"object"}"#
     );
     let (_, result): (CallToolParams, CallToolResult) = exchange("a tool is called");
-    assert!(!result.is_failure());
+    assert!(!result.is_error());
     assert_eq!(result.content[0].as_text(), Some("Fog till nine"));
 }

@@ -35,19 +35,19 @@ fn features_come_and_go_as_the_revisions_say() {
         r.rules().version_header != VersionHeader::Never
     });
     holds("audio", [no, yes, yes, yes, yes], |r| {
-        r.rules().dialect.audio
+        r.rules().features.audio
     });
     holds("form elicitation", [no, no, yes, yes, yes], |r| {
-        r.rules().dialect.elicitation.form
+        r.rules().features.elicitation.form
     });
     holds("URL elicitation", [no, no, no, yes, yes], |r| {
-        r.rules().dialect.elicitation.url
+        r.rules().features.elicitation.url
     });
     holds("core tasks", [no, no, no, yes, no], |r| {
-        r.rules().dialect.core_tasks
+        r.rules().features.core_tasks
     });
     holds("result type", [no, no, no, no, yes], |r| {
-        r.rules().dialect.result_type
+        r.rules().features.result_type
     });
     holds("-32002", [yes, yes, yes, yes, no], |r| {
         r.rules().resource_not_found == -32002

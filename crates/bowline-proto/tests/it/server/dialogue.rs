@@ -59,7 +59,7 @@ impl Pair {
     }
 
     fn revision(&self) -> Revision {
-        self.client.server().expect("it is open").revision
+        self.client.server_info().expect("it is open").revision
     }
 
     /// Carries frames to and fro until nobody has anything to say.
@@ -86,8 +86,9 @@ impl Pair {
                     self.client_done.push((call, outcome));
                 }
                 client::Output::Event(event) => self.heard.push(event),
-                client::Output::Telemetry(client::Telemetry::Violation {
-                    violation: what, ..
+                client::Output::Telemetry(client::TelemetryEvent::Violation {
+                    violation: what,
+                    ..
                 }) => {
                     panic!("the client saw {what:?}");
                 }
@@ -121,7 +122,7 @@ impl Pair {
                     self.server_done.push((call, outcome));
                 }
                 server::Output::Event(event) => self.asked.push(event),
-                server::Output::Telemetry(server::Telemetry::Violation { .. }) => {
+                server::Output::Telemetry(server::TelemetryEvent::Violation { .. }) => {
                     self.violations += 1;
                 }
                 server::Output::Telemetry(_) => {}
@@ -264,7 +265,7 @@ fn a_tool_is_called_with_progress_and_a_log() {
         let told = progress.message.is_some();
         assert_eq!(
             told,
-            revision.rules().dialect.progress_message,
+            revision.rules().features.progress_message,
             "{revision}"
         );
         assert_eq!(pair.notices(), ["notifications/message"], "{revision}");
@@ -385,7 +386,7 @@ fn handshake_servers_ask_while_the_call_is_open() {
         };
         let asked = pair.server.call(pair.now, question(), &options);
         pair.settle();
-        if !revision.rules().dialect.elicitation.form {
+        if !revision.rules().features.elicitation.form {
             let failed = &pair.server_done[0].1;
             let why = "this protocol version does not have this kind of question";
             let expected = server::Failure::NotSupportedInRevision { message: why };

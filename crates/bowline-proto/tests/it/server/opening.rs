@@ -25,7 +25,7 @@ fn every_handshake_revision_is_granted_as_asked() {
         assert_eq!(result["protocolVersion"], revision.as_str());
         assert_eq!(result["serverInfo"]["name"], "rig");
         let declares = !result["capabilities"]["completions"].is_null();
-        assert_eq!(declares, revision.rules().dialect.completions_capability);
+        assert_eq!(declares, revision.rules().features.completions_capability);
         assert!(result.get("resultType").is_none(), "of the other era");
         assert!(
             matches!(rig.events[0], Event::SessionOpened { revision: opened } if opened == revision)

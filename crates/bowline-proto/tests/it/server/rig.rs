@@ -8,7 +8,7 @@ use bowline_proto::{
     jsonrpc::{ErrorObject, RawJson},
     server::{
         CallId, CancelReason, Config, Connection, Event, Input, Outcome, Output, RequestContext,
-        RequestKey, Telemetry, Violation,
+        RequestKey, TelemetryEvent, Violation,
     },
 };
 use bytes::Bytes;
@@ -23,7 +23,7 @@ pub(crate) struct Rig {
     pub(crate) about: Vec<Option<RequestKey>>,
     pub(crate) done: Vec<(CallId, Outcome)>,
     pub(crate) events: Vec<Event>,
-    pub(crate) telemetry: Vec<Telemetry>,
+    pub(crate) telemetry: Vec<TelemetryEvent>,
     pub(crate) hung_up: bool,
     pub(crate) deadline: Option<Instant>,
 }
@@ -246,7 +246,7 @@ impl Rig {
     }
 
     pub(crate) fn saw(&self, expected: Violation) -> bool {
-        let is_it = |seen: &Telemetry| matches!(seen, Telemetry::Violation { violation, .. } if *violation == expected);
+        let is_it = |seen: &TelemetryEvent| matches!(seen, TelemetryEvent::Violation { violation, .. } if *violation == expected);
         self.telemetry.iter().any(is_it)
     }
 

@@ -2,19 +2,15 @@
 
 use bytes::Bytes;
 use http::Response;
-use serde_json::json;
 
-use super::{account::now, context::AuthContext, dpop::DpopKey};
+use super::{context::AuthContext, dpop::DpopKey};
 use crate::{
-    auth::{AuthError, AuthErrorKind, Scopes, Secret, random},
+    auth::{AuthError, AuthErrorKind, Scopes},
     proto::auth::{
-        ClientAuth, ClientAuthMethod, Grant, OAuthError, RegisteredClient, ServerMetadata,
-        TokenResponse, Tokens, parse_token_response,
+        ClientAuth, Grant, OAuthError, RegisteredClient, ServerMetadata, TokenResponse, Tokens,
+        parse_token_response,
     },
 };
-
-/// Lifetime of client assertions, in seconds.
-const ASSERTION_LIFETIME: u64 = 60;
 
 /// The parameters of a token request, apart from its grant.
 pub(super) struct TokenRequest<'a> {
@@ -40,41 +36,6 @@ impl AuthContext {
             .post_grant(endpoint, &form, &auth, token_request.key)
             .await?;
         parse_tokens(&response).map_err(|error| without_echoed_secrets(error, &form))
-    }
-
-    /// Returns how the client authenticates. A key takes precedence over a
-    /// secret.
-    pub(super) fn client_auth(
-        &self,
-        registered: &RegisteredClient,
-        server: &ServerMetadata,
-    ) -> Result<ClientAuth, AuthError> {
-        let client_id = registered.client_id.clone();
-        let configured = self.settings.client.as_ref();
-        let is_configured = configured.is_some_and(|client| client.id == client_id);
-        if let Some(key) = self.settings.key.as_ref().filter(|_| is_configured) {
-            let (issued_at, id) = (now(), random::random_token()?);
-            let claims = json!({
-                "iss": client_id,
-                "sub": client_id,
-                "aud": server.issuer,
-                "iat": issued_at,
-                "exp": issued_at + ASSERTION_LIFETIME,
-                "jti": id,
-            });
-            return Ok(ClientAuth {
-                client_id,
-                method: ClientAuthMethod::PrivateKeyJwt,
-                secret: Some(Secret::new(key.sign("JWT", &claims)?)),
-            });
-        }
-        let secret = registered.client_secret.clone();
-        let method = ClientAuthMethod::choose(registered.auth_method, secret.is_some(), server);
-        Ok(ClientAuth {
-            client_id,
-            method,
-            secret,
-        })
     }
 
     /// Posts a form to a token endpoint, with a proof if there is a key. If the

@@ -44,7 +44,7 @@ impl AuthContext {
             return Ok(None);
         };
         let matches_issuer = match &self.settings.issuer {
-            Some(matches_issuer) => matches_issuer == issuer,
+            Some(configured) => configured == issuer,
             None => match self.server_record().await? {
                 Some(record) if record.client_id == configured.id => record.issuer == issuer,
                 _ => true,

@@ -9,8 +9,9 @@
 
 mod account;
 mod authorize;
+mod authorizer;
+mod client_auth;
 mod context;
-mod credentials;
 mod discover;
 mod dpop;
 mod exchange;

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use http::request::Parts;
 
 use super::{
-    AccessToken, Grant, Protection, VerifyError,
+    AccessToken, Protection, TokenClaims, VerifyError,
     lifetime::Recheck,
     rejection::AuthRejection,
     scope,
@@ -15,13 +15,13 @@ use super::{
 use crate::jose::CompactJws;
 
 impl Protection {
-    /// Verifies a request's token and returns its grant. The token is removed
+    /// Verifies a request's token and returns its claims. The token is removed
     /// from the request in any case.
     pub(crate) async fn admit(
         &self,
         parts: &mut Parts,
         peer: Option<IpAddr>,
-    ) -> Result<Grant, (AuthRejection, Scheme)> {
+    ) -> Result<TokenClaims, (AuthRejection, Scheme)> {
         let presented = match token::take_token(parts) {
             Ok(Some(presented)) if self.accepts_scheme(presented.scheme) => presented,
             Ok(_) => return Err((AuthRejection::NoToken, Scheme::Bearer)),
@@ -33,12 +33,12 @@ impl Protection {
             peer,
         };
         let result = self.authenticate(scheme, token, parts).await;
-        let grant = result.map_err(|refused| (refused, scheme))?;
-        if grant.expires_at().is_none() {
-            let recheck = Recheck::new(self, &grant, presented.token, peer);
+        let claims = result.map_err(|refused| (refused, scheme))?;
+        if claims.expires_at().is_none() {
+            let recheck = Recheck::new(self, &claims, presented.token, peer);
             parts.extensions.insert(recheck);
         }
-        Ok(grant)
+        Ok(claims)
     }
 
     async fn authenticate(
@@ -46,10 +46,10 @@ impl Protection {
         scheme: Scheme,
         token: AccessToken<'_>,
         parts: &mut Parts,
-    ) -> Result<Grant, AuthRejection> {
-        let grant = self.verify(token).await?;
-        let grant = grant.with_scope_implication(self.scope_implication().cloned());
-        match (scheme, grant.key_thumbprint(), self.proof_checker()) {
+    ) -> Result<TokenClaims, AuthRejection> {
+        let claims = self.verify(token).await?;
+        let claims = claims.with_scope_implication(self.scope_implication().cloned());
+        match (scheme, claims.key_thumbprint(), self.proof_checker()) {
             (Scheme::Bearer, None, _) => {}
             (Scheme::Bearer, Some(_), _) => {
                 return Err(AuthRejection::InvalidToken(
@@ -57,7 +57,7 @@ impl Protection {
                 ));
             }
             (Scheme::Dpop, Some(key), Some(checker)) => {
-                let bound = (token, &grant, key);
+                let bound = (token, &claims, key);
                 checker.check(parts, bound, self.resource_url())?;
             }
             (Scheme::Dpop, _, _) => {
@@ -69,13 +69,13 @@ impl Protection {
         if !self
             .required_scopes()
             .iter()
-            .all(|scope| grant.allows(scope))
+            .all(|scope| claims.allows(scope))
         {
             return Err(AuthRejection::InsufficientScope(
                 self.required_scopes().to_vec(),
             ));
         }
-        Ok(grant)
+        Ok(claims)
     }
 
     /// Verifies the token with the matching verifier and applies the checks
@@ -84,7 +84,10 @@ impl Protection {
     /// Verifiers that work locally are all tried. An issuer is shown the token
     /// only if the token names that issuer, or if it names none and has the
     /// prefix of that issuer's tokens.
-    pub(super) async fn verify(&self, token: AccessToken<'_>) -> Result<Grant, AuthRejection> {
+    pub(super) async fn verify(
+        &self,
+        token: AccessToken<'_>,
+    ) -> Result<TokenClaims, AuthRejection> {
         let claimed_issuer = CompactJws::parse(token.secret()).ok();
         let claimed_issuer = claimed_issuer.and_then(|token| token.claimed_issuer());
         let mut refused = None;
@@ -108,7 +111,7 @@ impl Protection {
                 && claimed_issuer.is_none()
                 && self.shares_opaque_tokens();
             match verifier.verify(token).await {
-                Ok(grant) => return self.check_grant(grant, verifier.issuer()),
+                Ok(claims) => return self.check_claims(claims, verifier.issuer()),
                 Err(VerifyError::OtherIssuer) => {}
                 Err(VerifyError::Invalid(why)) if tries_next => {
                     refused.get_or_insert(AuthRejection::InvalidToken(why));
@@ -126,26 +129,30 @@ impl Protection {
         Err(refused.unwrap_or(unknown))
     }
 
-    /// Checks the requirements that hold for every grant.
-    fn check_grant(&self, grant: Grant, issuer: &str) -> Result<Grant, AuthRejection> {
-        if grant.issuer() != issuer {
+    /// Checks the requirements that hold for every token.
+    fn check_claims(
+        &self,
+        claims: TokenClaims,
+        issuer: &str,
+    ) -> Result<TokenClaims, AuthRejection> {
+        if claims.issuer() != issuer {
             return Err(AuthRejection::InvalidToken(
                 "the token was issued by another issuer",
             ));
         }
         let is_ours = |audience: &str| self.audiences().iter().any(|it| **it == *audience);
-        if !grant.audiences().any(is_ours) {
+        if !claims.audiences().any(is_ours) {
             return Err(AuthRejection::InvalidToken(
                 "the token was issued for another audience",
             ));
         }
         let is_named = |name: Option<&str>| name.is_some_and(|name| !name.is_empty());
-        if !is_named(grant.subject().or(grant.client_id())) {
+        if !is_named(claims.subject().or(claims.client_id())) {
             return Err(AuthRejection::InvalidToken(
                 "the token has an empty subject or client id",
             ));
         }
-        Ok(grant)
+        Ok(claims)
     }
 
     /// Returns all scopes a call needs: the required ones and its own.

@@ -4,15 +4,18 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 
-use super::{Grant, VerifyError};
+use super::{TokenClaims, VerifyError};
 
-/// Converts the claims of a token into a grant.
+/// Converts the JSON claims of a token.
 ///
 /// # Errors
 ///
 /// Returns an error if a mandatory claim is missing, or if a claim that must be
 /// understood is not.
-pub(super) fn into_grant(issuer: &str, claims: Map<String, Value>) -> Result<Grant, VerifyError> {
+pub(super) fn token_claims(
+    issuer: &str,
+    claims: Map<String, Value>,
+) -> Result<TokenClaims, VerifyError> {
     let string = |name: &str| claims.get(name).and_then(Value::as_str);
     // A subject that is not a string is not replaced by the client id: all
     // users of that client would share one principal.
@@ -22,30 +25,30 @@ pub(super) fn into_grant(issuer: &str, claims: Map<String, Value>) -> Result<Gra
         ));
     }
     let client = string("client_id").or_else(|| string("azp"));
-    let mut grant = match (string("sub"), client) {
-        (Some(subject), _) => Grant::new(issuer, subject),
-        (None, Some(client)) => Grant::for_client(issuer, client),
+    let mut token = match (string("sub"), client) {
+        (Some(subject), _) => TokenClaims::new(issuer, subject),
+        (None, Some(client)) => TokenClaims::for_client(issuer, client),
         (None, None) => return Err(VerifyError::Invalid("the token has no subject")),
     };
     if let Some(client) = client {
-        grant = grant.with_client_id(client);
+        token = token.with_client_id(client);
     }
     for audience in strings(claims.get("aud")) {
-        grant = grant.with_audience(audience);
+        token = token.with_audience(audience);
     }
     // Some issuers use `scp` instead.
     let scopes = claims.get("scope").or_else(|| claims.get("scp"));
     let scopes = strings(scopes).flat_map(|it| it.split(' '));
-    grant = grant.with_scopes(scopes.filter(|it| !it.is_empty()));
+    token = token.with_scopes(scopes.filter(|it| !it.is_empty()));
     if let Some(expires) = timestamp(&claims, "exp")? {
-        grant = grant.with_expiry(expires);
+        token = token.with_expiry(expires);
     }
     if let Some(confirmation) = claims.get("cnf") {
         let key = confirmation.get("jkt").and_then(Value::as_str);
         let unknown = VerifyError::Invalid("the token is bound to a key in an unsupported way");
-        grant = grant.with_key_thumbprint(key.ok_or(unknown)?);
+        token = token.with_key_thumbprint(key.ok_or(unknown)?);
     }
-    Ok(grant.with_claims(claims))
+    Ok(token.with_claims(claims))
 }
 
 /// Iterates over a single string or a list of strings.

@@ -11,7 +11,9 @@ use http::{HeaderName, Uri, request::Parts};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::{AccessToken, Grant, https_url::HttpsUrl, nonce::Nonces, rejection::AuthRejection};
+use super::{
+    AccessToken, TokenClaims, https_url::HttpsUrl, nonce::Nonces, rejection::AuthRejection,
+};
 use crate::{
     jose::{CompactJws, digest},
     sync,
@@ -84,7 +86,7 @@ impl ProofChecker {
     pub(super) fn check(
         &self,
         parts: &mut Parts,
-        (token, grant, key): (AccessToken<'_>, &Grant, &str),
+        (token, token_claims, key): (AccessToken<'_>, &TokenClaims, &str),
         resource: &HttpsUrl,
     ) -> Result<(), AuthRejection> {
         let http::header::Entry::Occupied(entry) = parts.headers.entry(DPOP_HEADER) else {
@@ -121,7 +123,7 @@ impl ProofChecker {
         // Clients choose the `jti`, so it is unique only per key.
         let name = digest(format!("{key} {}", claims.jti).as_bytes());
         let mut used = sync::lock(&self.used);
-        used.add(&name, &grant.principal(), left)
+        used.add(&name, &token_claims.principal(), left)
     }
 }
 

@@ -16,9 +16,9 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::{
-    AccessToken, Grant, TokenVerifier, VerifyError, claims,
+    AccessToken, TokenClaims, TokenVerifier, VerifyError, claims,
     issuer_fetch::IssuerFetch,
-    throttle::{LookupRequest, Throttle},
+    issuer_throttle::{LookupRequest, Throttle},
 };
 use crate::{fetch::Fetch, jose::digest, proto::auth::Secret, sync, transport::BoxFuture};
 
@@ -58,7 +58,7 @@ pub struct IntrospectionVerifier {
 }
 
 struct CachedResult {
-    result: Result<Grant, VerifyError>,
+    result: Result<TokenClaims, VerifyError>,
     expires_at: Instant,
 }
 
@@ -129,7 +129,7 @@ impl IntrospectionVerifier {
         self
     }
 
-    async fn verify_token(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
+    async fn verify_token(&self, token: AccessToken<'_>) -> Result<TokenClaims, VerifyError> {
         let key = digest(token.secret().as_bytes());
         if let Some(result) = self.cached(&key) {
             return result;
@@ -150,7 +150,7 @@ impl IntrospectionVerifier {
         self.throttle.run(lookup_request, lookup).await
     }
 
-    async fn introspect(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
+    async fn introspect(&self, token: AccessToken<'_>) -> Result<TokenClaims, VerifyError> {
         let credentials = zeroizing_bytes(self.credentials.expose().as_bytes());
         let credentials = HeaderValue::from_maybe_shared(credentials);
         let mut credentials = credentials.map_err(|_| VerifyError::Unavailable)?;
@@ -180,14 +180,14 @@ impl IntrospectionVerifier {
             claims::check_validity(&introspection, Duration::ZERO)?;
         }
         let lacks_audience = !introspection.contains_key("aud");
-        let grant = claims::into_grant(&self.issuer, introspection)?;
+        let claims = claims::token_claims(&self.issuer, introspection)?;
         Ok(match &self.default_audience {
-            Some(audience) if lacks_audience => grant.with_audience(audience),
-            _ => grant,
+            Some(audience) if lacks_audience => claims.with_audience(audience),
+            _ => claims,
         })
     }
 
-    fn cached(&self, key: &str) -> Option<Result<Grant, VerifyError>> {
+    fn cached(&self, key: &str) -> Option<Result<TokenClaims, VerifyError>> {
         let entries = self.lock_cache();
         let entry = entries
             .get(key)
@@ -201,8 +201,8 @@ impl IntrospectionVerifier {
         entries.get(key).is_some_and(|entry| entry.result.is_ok())
     }
 
-    fn cache(&self, key: String, result: &Result<Grant, VerifyError>) {
-        let expires = result.as_ref().ok().and_then(Grant::expires_at);
+    fn cache(&self, key: String, result: &Result<TokenClaims, VerifyError>) {
+        let expires = result.as_ref().ok().and_then(TokenClaims::expires_at);
         let left = expires.map(|it| it.duration_since(SystemTime::now()).unwrap_or_default());
         let now = Instant::now();
         let expires_at = now + left.map_or(self.cache_ttl, |left| left.min(self.cache_ttl));
@@ -234,7 +234,10 @@ impl TokenVerifier for IntrospectionVerifier {
         Some(&self.token_prefix)
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         Box::pin(self.verify_token(token))
     }
 }

@@ -4,7 +4,9 @@ use std::{fmt, time::Duration};
 
 use serde_json::{Map, Value};
 
-use super::{AccessToken, Grant, KeySource, TokenVerifier, VerifyError, claims, keys::KeyCache};
+use super::{
+    AccessToken, KeySource, TokenClaims, TokenVerifier, VerifyError, claims, keys::KeyCache,
+};
 use crate::{fetch::FetchError, jose::CompactJws, transport::BoxFuture};
 
 /// The default clock skew allowed.
@@ -74,7 +76,7 @@ impl JwtVerifier {
         self.keys.prefetch().await
     }
 
-    async fn verify_token(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
+    async fn verify_token(&self, token: AccessToken<'_>) -> Result<TokenClaims, VerifyError> {
         // Anything else may be another kind of token.
         let token = CompactJws::parse(token.secret()).map_err(|_| VerifyError::OtherIssuer)?;
         let issuer = self.keys.issuer();
@@ -102,7 +104,7 @@ impl JwtVerifier {
             ));
         }
         claims::check_validity(&payload, self.leeway)?;
-        claims::into_grant(issuer, payload)
+        claims::token_claims(issuer, payload)
     }
 
     fn is_access_token(&self, kind: Option<&str>) -> bool {
@@ -123,7 +125,10 @@ impl TokenVerifier for JwtVerifier {
         self.keys.issuer()
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         Box::pin(self.verify_token(token))
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use http::Extensions;
 use tokio::time::Instant;
 
-use super::{AccessToken, Grant, Protection, rejection::AuthRejection};
+use super::{AccessToken, Protection, TokenClaims, rejection::AuthRejection};
 use crate::{proto::auth::Secret, transport::BoxFuture};
 
 /// How long a stream may outlive its token, to allow for clock skew.
@@ -31,7 +31,7 @@ pub(crate) struct TokenLifetime {
     recheck: Option<Recheck>,
     /// When the token was last verified.
     verified_at: Instant,
-    pending_check: Option<BoxFuture<'static, Result<Grant, AuthRejection>>>,
+    pending_check: Option<BoxFuture<'static, Result<TokenClaims, AuthRejection>>>,
 }
 
 /// A token without an expiry, to be verified again.
@@ -48,13 +48,13 @@ struct RecheckInner {
 impl Recheck {
     pub(super) fn new(
         protection: &Protection,
-        grant: &Grant,
+        claims: &TokenClaims,
         token: Secret,
         peer: Option<IpAddr>,
     ) -> Self {
         Self(Arc::new(RecheckInner {
             protection: protection.clone(),
-            principal: grant.principal(),
+            principal: claims.principal(),
             token,
             peer,
         }))
@@ -62,7 +62,7 @@ impl Recheck {
 
     /// Verifies the token again. It must still be valid and have the same
     /// holder.
-    async fn verify(self) -> Result<Grant, AuthRejection> {
+    async fn verify(self) -> Result<TokenClaims, AuthRejection> {
         let RecheckInner {
             protection,
             principal,
@@ -73,9 +73,9 @@ impl Recheck {
             secret: token.expose(),
             peer: *peer,
         };
-        let grant = protection.verify(token).await?;
-        let grant = grant.with_scope_implication(protection.scope_implication().cloned());
-        if grant.principal() != *principal {
+        let claims = protection.verify(token).await?;
+        let claims = claims.with_scope_implication(protection.scope_implication().cloned());
+        if claims.principal() != *principal {
             return Err(AuthRejection::InvalidToken(
                 "the token belongs to another holder",
             ));
@@ -83,13 +83,13 @@ impl Recheck {
         if !protection
             .required_scopes()
             .iter()
-            .all(|scope| grant.allows(scope))
+            .all(|scope| claims.allows(scope))
         {
             return Err(AuthRejection::InsufficientScope(
                 protection.required_scopes().to_vec(),
             ));
         }
-        Ok(grant)
+        Ok(claims)
     }
 }
 
@@ -97,11 +97,11 @@ impl TokenLifetime {
     /// Returns the lifetime of a stream that a request opens, or `None` if no
     /// token was required, or if it has no expiry and cannot be verified again.
     pub(crate) fn from_extensions(extensions: &Extensions) -> Option<Self> {
-        let grant = extensions.get::<Grant>()?;
+        let claims = extensions.get::<TokenClaims>()?;
         let recheck = extensions.get::<Recheck>().cloned();
         let now = Instant::now();
         Some(Self {
-            check_at: grant_deadline(grant)
+            check_at: claims_deadline(claims)
                 .or_else(|| recheck.as_ref().map(|_| now + RECHECK_INTERVAL))?,
             recheck,
             verified_at: now,
@@ -133,9 +133,9 @@ impl TokenLifetime {
         let result = ready!(check.as_mut().poll(cx));
         self.pending_check = None;
         Poll::Ready(match result {
-            Ok(grant) => {
+            Ok(claims) => {
                 self.verified_at = now;
-                self.check_at = grant_deadline(&grant).unwrap_or(now + RECHECK_INTERVAL);
+                self.check_at = claims_deadline(&claims).unwrap_or(now + RECHECK_INTERVAL);
                 self.check_at <= now
             }
             Err(AuthRejection::Unavailable) => {
@@ -147,8 +147,8 @@ impl TokenLifetime {
     }
 }
 
-/// Returns when a stream opened under this grant ends.
-fn grant_deadline(grant: &Grant) -> Option<Instant> {
-    let left = grant.expires_at()?.duration_since(SystemTime::now());
+/// Returns when a stream opened with this token ends.
+fn claims_deadline(claims: &TokenClaims) -> Option<Instant> {
+    let left = claims.expires_at()?.duration_since(SystemTime::now());
     Instant::now().checked_add(left.unwrap_or_default() + LEEWAY)
 }

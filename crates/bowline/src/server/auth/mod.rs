@@ -1,15 +1,15 @@
 //! Authorization as a resource server: access control for servers over HTTP.
 //!
-//! A [`Grant`] holds the contents of a token. With the feature `auth`,
+//! A [`TokenClaims`] holds the contents of a token. With the feature `auth`,
 //! `Protection` requires and checks a token for every request. Without it, your
-//! own layer can do so and put a grant into the request's extensions.
+//! own layer can do so and put its claims into the request's extensions.
 //!
 //! - `protection` is the configuration, `admission` checks requests,
 //!   `rejection` builds the error responses and `metadata` is published for
 //!   clients.
 //! - `token` extracts the token of a request and `verifier` verifies it: `jwt`
 //!   with the issuer's `keys`, `introspection` by asking the issuer. Both read
-//!   `claims`; `throttle` limits the calls to issuers. `dpop` checks proofs for
+//!   `claims`; `issuer_throttle` limits the calls to issuers. `dpop` checks proofs for
 //!   tokens bound to keys, with `nonce`. `lifetime` ends streams with their
 //!   token.
 //! - `issuer_fetch` makes requests to issuers.
@@ -20,13 +20,14 @@ mod admission;
 mod claims;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod dpop;
-pub(crate) mod grant;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod https_url;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod introspection;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod issuer_fetch;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod issuer_throttle;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod jwt;
 #[cfg(all(feature = "auth", feature = "http-server"))]
@@ -37,21 +38,21 @@ pub(crate) mod lifetime;
 mod metadata;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod nonce;
+pub(crate) mod permissions;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod protection;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub(crate) mod rejection;
 pub(crate) mod scope;
 #[cfg(all(feature = "auth", feature = "http-server"))]
-mod throttle;
-#[cfg(all(feature = "auth", feature = "http-server"))]
 pub(crate) mod token;
+mod token_claims;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod verifier;
 
 #[cfg(all(feature = "auth", feature = "http-server", feature = "http-client"))]
 pub use crate::fetch::WebFetch;
-pub use grant::Grant;
+pub use token_claims::TokenClaims;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub use {
     crate::fetch::{AddressScope, Fetch, FetchError, FetchPolicy, FetchRequest},

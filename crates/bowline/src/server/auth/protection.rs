@@ -6,8 +6,8 @@ use bytes::Bytes;
 use zeroize::Zeroizing;
 
 use super::{
-    MetadataService, TokenVerifier, dpop::ProofChecker, grant::ScopeImplication,
-    https_url::HttpsUrl, metadata, nonce::Nonces, scope, token::Scheme,
+    MetadataService, TokenVerifier, dpop::ProofChecker, https_url::HttpsUrl, metadata,
+    nonce::Nonces, scope, token::Scheme, token_claims::ScopeImplication,
 };
 
 /// Rejects requests without a token that was issued for this server. Cheap to

@@ -4,7 +4,7 @@ use std::{fmt, net::IpAddr};
 
 use http::{HeaderValue, header, request::Parts};
 
-use super::Grant;
+use super::TokenClaims;
 use crate::proto::auth::Secret;
 
 /// An access token from a request. It is never printed.
@@ -46,9 +46,9 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    /// Returns the scheme this grant's token was presented with.
-    pub(crate) fn for_grant(grant: &Grant) -> Self {
-        if grant.key_thumbprint().is_some() {
+    /// Returns the scheme the token with these claims was presented with.
+    pub(crate) fn for_claims(claims: &TokenClaims) -> Self {
+        if claims.key_thumbprint().is_some() {
             Self::Dpop
         } else {
             Self::Bearer

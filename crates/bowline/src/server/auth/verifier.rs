@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AccessToken, Grant};
+use super::{AccessToken, TokenClaims};
 use crate::transport::BoxFuture;
 
 /// Verifies the tokens of one issuer.
@@ -17,7 +17,7 @@ use crate::transport::BoxFuture;
 ///
 /// ```
 /// use bowline::{
-///     server::auth::{AccessToken, Grant, VerifyError, TokenVerifier},
+///     server::auth::{AccessToken, TokenClaims, VerifyError, TokenVerifier},
 ///     transport::BoxFuture,
 /// };
 ///
@@ -28,14 +28,14 @@ use crate::transport::BoxFuture;
 ///         "https://login.example.com"
 ///     }
 ///
-///     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+///     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
 ///         Box::pin(async move {
 ///             // Stands in for a database lookup.
 ///             if token.secret() != "tok-1" {
 ///                 return Err(VerifyError::Invalid("unknown token"));
 ///             }
-///             let grant = Grant::new(self.issuer(), "ada");
-///             Ok(grant.with_audience("https://mcp.example.com/mcp"))
+///             let claims = TokenClaims::new(self.issuer(), "ada");
+///             Ok(claims.with_audience("https://mcp.example.com/mcp"))
 ///         })
 ///     }
 /// }
@@ -59,7 +59,10 @@ pub trait TokenVerifier: Send + Sync + 'static {
     ///
     /// Returns an error if it is not valid, or if that cannot be determined
     /// now.
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>>;
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>>;
 }
 
 /// The reason a token is not accepted.
@@ -97,7 +100,10 @@ impl<T: TokenVerifier + ?Sized> TokenVerifier for Arc<T> {
         (**self).opaque_prefix()
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         (**self).verify(token)
     }
 }

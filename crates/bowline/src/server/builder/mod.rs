@@ -21,7 +21,7 @@ use super::{
     serve::Connections,
     service::{CacheHints, Core, ServeOptions, Service},
     state::AnyState,
-    store::{JournalStore, StateStore},
+    store::{JournalStore, SealedStateStore},
 };
 use crate::proto::{
     model::CacheScope,
@@ -59,7 +59,7 @@ pub struct Server<S = ()> {
     serve_options: ServeOptions,
     seal_keys: Option<SealKeys>,
     journal_store: Option<Arc<dyn JournalStore>>,
-    state_store: Option<Arc<dyn StateStore>>,
+    sealed_state_store: Option<Arc<dyn SealedStateStore>>,
     conversation_timeout: Duration,
     lease_timeout: Duration,
     abandoned_step_timeout: Duration,
@@ -96,7 +96,7 @@ impl Server<()> {
             },
             seal_keys: None,
             journal_store: None,
-            state_store: None,
+            sealed_state_store: None,
             conversation_timeout: Duration::from_secs(30 * 60),
             lease_timeout: Duration::from_secs(6),
             abandoned_step_timeout: Duration::from_secs(60),
@@ -117,7 +117,7 @@ impl Server<()> {
             serve_options: self.serve_options,
             seal_keys: self.seal_keys,
             journal_store: self.journal_store,
-            state_store: self.state_store,
+            sealed_state_store: self.sealed_state_store,
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
             abandoned_step_timeout: self.abandoned_step_timeout,
@@ -150,7 +150,10 @@ impl<S: Send + Sync + 'static> Server<S> {
             purpose: OnceLock::new(),
             seal_keys: self.seal_keys.map(OnceLock::from).unwrap_or_default(),
             journal_store: self.journal_store.map(OnceLock::from).unwrap_or_default(),
-            state_store: self.state_store.map(OnceLock::from).unwrap_or_default(),
+            sealed_state_store: self
+                .sealed_state_store
+                .map(OnceLock::from)
+                .unwrap_or_default(),
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
             max_state_bytes: self.max_state_bytes,
@@ -183,9 +186,9 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// effects would happen again.
     fn check_stores(&self) -> Result<(), BuildError> {
         let has_shared_keys = self.seal_keys.as_ref().is_some_and(SealKeys::is_shared);
-        let missing = match (&self.journal_store, &self.state_store) {
+        let missing = match (&self.journal_store, &self.sealed_state_store) {
             (None, _) => "journal_store",
-            (_, None) => "state_store",
+            (_, None) => "sealed_state_store",
             _ => return Ok(()),
         };
         if !has_shared_keys {

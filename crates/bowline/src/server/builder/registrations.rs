@@ -11,7 +11,7 @@ use crate::{
         server::Config,
     },
     server::{
-        ServerContext,
+        HandlerContext,
         dispatch::{
             extension::{Extensions, NotificationContext},
             list::ListItem as _,
@@ -166,7 +166,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     where
         P: DeserializeOwned,
         R: Serialize + 'static,
-        F: Fn(P, ServerContext<S>) -> W + Send + Sync + 'static,
+        F: Fn(P, HandlerContext<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
     {
         let is_new = self.registrations.extensions.add_method(name, handler);

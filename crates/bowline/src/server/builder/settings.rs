@@ -15,7 +15,7 @@ use crate::{
     server::{
         Observation,
         seal::SealKeys,
-        store::{JournalStore, StateStore},
+        store::{JournalStore, SealedStateStore},
     },
 };
 
@@ -178,8 +178,8 @@ impl<S> Server<S> {
     /// Sets the store of states that are too large to travel through the
     /// client. Servers that share conversations must share it. The default is
     /// in memory.
-    pub fn state_store(mut self, store: impl StateStore) -> Self {
-        self.state_store = Some(Arc::new(store));
+    pub fn sealed_state_store(mut self, store: impl SealedStateStore) -> Self {
+        self.sealed_state_store = Some(Arc::new(store));
         self
     }
 

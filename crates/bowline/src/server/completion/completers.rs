@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, future::Future, sync::Arc};
 
 use super::{CompletionContext, Completions};
 use crate::server::{
-    ServerContext, dispatch::request::ErasedHandler, error::Result, template::string_map::StringMap,
+    HandlerContext, dispatch::request::ErasedHandler, error::Result,
+    template::string_map::StringMap,
 };
 
 /// The text typed so far.
@@ -27,7 +28,7 @@ impl Completers {
         W: Future<Output = Result<Completions>> + Send + 'static,
     {
         let handler: ErasedHandler<CompletionInput, Completions> =
-            Arc::new(move |input: CompletionInput, context: ServerContext| {
+            Arc::new(move |input: CompletionInput, context: HandlerContext| {
                 let context = CompletionContext::new(context.for_state(), input.arguments);
                 Box::pin(complete(input.prefix, context))
             });

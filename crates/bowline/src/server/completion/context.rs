@@ -2,17 +2,17 @@
 
 use std::{fmt, ops::Deref};
 
-use crate::server::{ServerContext, template::string_map::StringMap};
+use crate::server::{HandlerContext, template::string_map::StringMap};
 
 /// The context of a completion: the other arguments that are already filled in,
-/// and everything a [`ServerContext`] has.
+/// and everything a [`HandlerContext`] has.
 pub struct CompletionContext<S = ()> {
-    context: ServerContext<S>,
+    context: HandlerContext<S>,
     arguments: StringMap,
 }
 
 impl<S> CompletionContext<S> {
-    pub(super) fn new(context: ServerContext<S>, arguments: StringMap) -> Self {
+    pub(super) fn new(context: HandlerContext<S>, arguments: StringMap) -> Self {
         Self { context, arguments }
     }
 
@@ -31,9 +31,9 @@ impl<S> CompletionContext<S> {
 }
 
 impl<S> Deref for CompletionContext<S> {
-    type Target = ServerContext<S>;
+    type Target = HandlerContext<S>;
 
-    fn deref(&self) -> &ServerContext<S> {
+    fn deref(&self) -> &HandlerContext<S> {
         &self.context
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         revision::Revision,
     },
     server::{
-        auth::Grant,
+        auth::TokenClaims,
         state::{AnyState, downcast},
     },
 };
@@ -20,13 +20,13 @@ use crate::{
 /// The server's side of a call: the application's state, the caller, logging
 /// and progress. It cannot ask the client anything; use a
 /// [`Conversation`](super::Conversation) for that.
-pub struct ServerContext<S = ()> {
+pub struct HandlerContext<S = ()> {
     pub(crate) invocation: Arc<Invocation>,
     state: AnyState,
     state_type: PhantomData<fn() -> S>,
 }
 
-impl ServerContext {
+impl HandlerContext {
     pub(crate) fn new(invocation: Arc<Invocation>, state: AnyState) -> Self {
         Self {
             invocation,
@@ -36,8 +36,8 @@ impl ServerContext {
     }
 
     /// Returns the same context with the type of the state.
-    pub(crate) fn for_state<S>(self) -> ServerContext<S> {
-        ServerContext {
+    pub(crate) fn for_state<S>(self) -> HandlerContext<S> {
+        HandlerContext {
             invocation: self.invocation,
             state: self.state,
             state_type: PhantomData,
@@ -45,7 +45,7 @@ impl ServerContext {
     }
 }
 
-impl<S: 'static> ServerContext<S> {
+impl<S: 'static> HandlerContext<S> {
     /// Returns the state of the application.
     #[must_use]
     pub fn state(&self) -> &S {
@@ -53,7 +53,7 @@ impl<S: 'static> ServerContext<S> {
     }
 }
 
-impl<S> ServerContext<S> {
+impl<S> HandlerContext<S> {
     /// Returns the name of the requested tool, prompt or resource.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -80,7 +80,7 @@ impl<S> ServerContext<S> {
     }
 
     /// Returns the principal that the transport authenticated, if there is one.
-    /// With tokens, that is their issuer and subject; [`grant`](Self::grant)
+    /// With tokens, that is their issuer and subject; [`claims`](Self::claims)
     /// has more.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
@@ -90,8 +90,8 @@ impl<S> ServerContext<S> {
     /// Returns the claims of the caller's token, if one was required: who
     /// granted what to whom. The token itself is not included.
     #[must_use]
-    pub fn grant(&self) -> Option<&Grant> {
-        self.invocation.request.permissions.grant()
+    pub fn claims(&self) -> Option<&TokenClaims> {
+        self.invocation.request.permissions.claims()
     }
 
     /// Sends a log message, if the client wants messages of that level, and
@@ -168,7 +168,7 @@ impl<S> ServerContext<S> {
     }
 }
 
-impl<S> Clone for ServerContext<S> {
+impl<S> Clone for HandlerContext<S> {
     fn clone(&self) -> Self {
         Self {
             invocation: Arc::clone(&self.invocation),
@@ -178,9 +178,9 @@ impl<S> Clone for ServerContext<S> {
     }
 }
 
-impl<S> fmt::Debug for ServerContext<S> {
+impl<S> fmt::Debug for HandlerContext<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut context = f.debug_struct("ServerContext");
+        let mut context = f.debug_struct("HandlerContext");
         context.field("name", &self.name()).finish_non_exhaustive()
     }
 }

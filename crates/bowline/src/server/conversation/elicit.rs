@@ -98,8 +98,8 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
     question_options!();
 
     /// Returns an error unless the user answers.
-    pub fn strict(self) -> StrictElicitation<'a, T> {
-        StrictElicitation(self)
+    pub fn required(self) -> RequiredElicitation<'a, T> {
+        RequiredElicitation(self)
     }
 
     /// Asks up to `attempts` times: again if the answer is not valid, with the
@@ -165,9 +165,9 @@ impl<'a, T: Elicit> IntoFuture for Elicitation<'a, T> {
 /// A form that the user must answer. Await it to send it.
 #[must_use = "the question is only sent when awaited"]
 #[derive(Debug)]
-pub struct StrictElicitation<'a, T>(Elicitation<'a, T>);
+pub struct RequiredElicitation<'a, T>(Elicitation<'a, T>);
 
-impl<'a, T: Elicit> IntoFuture for StrictElicitation<'a, T> {
+impl<'a, T: Elicit> IntoFuture for RequiredElicitation<'a, T> {
     type Output = Result<T>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
 
@@ -265,7 +265,7 @@ impl<'a> UrlElicitation<'a> {
             .request
             .context
             .rules
-            .dialect
+            .features
             .elicitation
             .url_id
         {

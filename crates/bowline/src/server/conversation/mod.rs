@@ -1,7 +1,7 @@
 //! Conversations with the client during a call.
 //!
 //! [`Conversation`] is the author's view: questions to the user and to models,
-//! steps, branches. [`ServerContext`] is the part of it that asks nothing.
+//! steps, branches. [`HandlerContext`] is the part of it that asks nothing.
 //! Below them, [`invocation`] is one call of a client, and [`client_channel`]
 //! the channel back to it. Live and replayed conversations differ only in
 //! [`question`], [`step`] and the [deadlines](branch::deadline) of branches.
@@ -29,9 +29,9 @@ use crate::{
     server::{error::Result, form::Elicit},
 };
 pub use branch::Branch;
-pub use context::ServerContext;
+pub use context::HandlerContext;
 pub use elicit::{
-    Elicitation, Elicited, OnDecline, RetryingElicitation, StrictElicitation, UrlElicitation,
+    Elicitation, Elicited, OnDecline, RequiredElicitation, RetryingElicitation, UrlElicitation,
 };
 pub use roots::RootsRequest;
 pub use sample::{
@@ -57,9 +57,9 @@ pub use step::Step;
 /// - On 2026-07-28, a question without an answer drops the handler's future and
 ///   everything that it polls. Steps that have started are finished first.
 ///
-/// It derefs to [`ServerContext`].
+/// It derefs to [`HandlerContext`].
 pub struct Conversation<S = ()> {
-    context: ServerContext<S>,
+    context: HandlerContext<S>,
     pub(super) scope: Arc<Scope>,
 }
 
@@ -74,7 +74,7 @@ impl Conversation {
 }
 
 impl<S> Conversation<S> {
-    pub(crate) fn new(context: ServerContext<S>) -> Self {
+    pub(crate) fn new(context: HandlerContext<S>) -> Self {
         let scope = Arc::new(Scope::root(&context.invocation.limits));
         Self { context, scope }
     }
@@ -118,7 +118,7 @@ impl<S> Conversation<S> {
     /// question, if the client cannot be asked or does not answer.
     pub async fn confirm(&self, message: impl Into<String>) -> Result<()> {
         self.elicit::<Confirmation>(message)
-            .strict()
+            .required()
             .await?
             .into_result()
     }
@@ -298,15 +298,15 @@ impl<S> Conversation<S> {
 
     /// Returns the context of the call, without the ability to ask.
     #[must_use]
-    pub fn context(&self) -> ServerContext<S> {
+    pub fn context(&self) -> HandlerContext<S> {
         self.context.clone()
     }
 }
 
 impl<S> Deref for Conversation<S> {
-    type Target = ServerContext<S>;
+    type Target = HandlerContext<S>;
 
-    fn deref(&self) -> &ServerContext<S> {
+    fn deref(&self) -> &HandlerContext<S> {
         &self.context
     }
 }

@@ -70,7 +70,7 @@ impl Invocation {
     ) -> Result<RawJson> {
         let has_key = question.key.is_some();
         let mut question = question.request;
-        question.adapt(&self.request.context.rules.dialect);
+        question.adapt(&self.request.context.rules.features);
         let fingerprint = Fingerprint::for_question(&question)?;
         match replayer.register(id, fingerprint) {
             // A diverged entry receives nothing until the run ends.
@@ -114,7 +114,7 @@ impl Invocation {
             return Err(Error::missing_capability(capability));
         }
         if let InputKind::Elicit(params) = &question.kind
-            && let Some(why) = params.unsupported_reason(&self.request.context.rules.dialect)
+            && let Some(why) = params.unsupported_reason(&self.request.context.rules.features)
         {
             return Err(Error::with_kind(ErrorKind::NotInThisRevision, why));
         }

@@ -12,7 +12,7 @@ use crate::{
         server::errors,
     },
     server::{
-        ServerContext,
+        HandlerContext,
         error::{Error, Result},
         state::{AnyState, downcast},
     },
@@ -91,18 +91,19 @@ impl Extensions {
         S: 'static,
         P: DeserializeOwned,
         R: Serialize + 'static,
-        F: Fn(P, ServerContext<S>) -> W + Send + Sync + 'static,
+        F: Fn(P, HandlerContext<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
     {
-        let handler: ExtensionMethod = Arc::new(move |params: Option<Bytes>, cx: ServerContext| {
-            let params = decode_params(params.as_deref());
-            let future = params.map(|params| handler(params, cx.for_state()));
-            Box::pin(async move {
-                let future =
-                    future.map_err(|fault| Error::protocol(errors::invalid_params(&fault)))?;
-                into_empty_result(&future.await?)
-            })
-        });
+        let handler: ExtensionMethod =
+            Arc::new(move |params: Option<Bytes>, cx: HandlerContext| {
+                let params = decode_params(params.as_deref());
+                let future = params.map(|params| handler(params, cx.for_state()));
+                Box::pin(async move {
+                    let future =
+                        future.map_err(|fault| Error::protocol(errors::invalid_params(&fault)))?;
+                    into_empty_result(&future.await?)
+                })
+            });
         self.methods.insert(name.into(), handler).is_none()
     }
 

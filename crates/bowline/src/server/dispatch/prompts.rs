@@ -21,7 +21,7 @@ use crate::{
     server::{
         builder::BuildError,
         capability::CapabilitySet,
-        conversation::{ServerContext, client_channel::ClientChannel},
+        conversation::{HandlerContext, client_channel::ClientChannel},
         prompt::{Arguments, Prompt},
         replay::round::ResumeInput,
         service::{Core, Service},
@@ -146,7 +146,7 @@ impl Core {
         invocation.arguments = raw.map(Bytes::from);
         let (state, get) = (Arc::clone(&self.state), Arc::clone(&prompt.shared.get));
         let work = SinglePhase(Some(move |invocation| {
-            get(arguments, ServerContext::new(invocation, state))
+            get(arguments, HandlerContext::new(invocation, state))
         }));
         let work = run_conversation(self, invocation, resume, work, into_result);
         Ok(HandlerReply::Pending(Box::pin(work)))

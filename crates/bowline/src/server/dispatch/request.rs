@@ -12,9 +12,9 @@ use crate::{
         server::{Reply, RequestContext, RequestParams, encode_response, errors},
     },
     server::{
-        auth::grant::Permissions,
+        auth::permissions::Permissions,
         background::Caller,
-        conversation::{ServerContext, client_channel::ClientChannel},
+        conversation::{HandlerContext, client_channel::ClientChannel},
         error::Result as HandlerResult,
         schema::SharedBudget,
         serve::LatencyEstimate,
@@ -168,7 +168,7 @@ pub(crate) struct SubscriptionChange {
 
 /// A handler with its types erased.
 pub(crate) type ErasedHandler<I, O> =
-    Arc<dyn Fn(I, ServerContext) -> BoxFuture<'static, HandlerResult<O>> + Send + Sync>;
+    Arc<dyn Fn(I, HandlerContext) -> BoxFuture<'static, HandlerResult<O>> + Send + Sync>;
 
 impl Request {
     /// Parses the params.

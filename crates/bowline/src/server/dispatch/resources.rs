@@ -22,7 +22,7 @@ use crate::{
     server::{
         builder::BuildError,
         capability::CapabilitySet,
-        conversation::{Conversation, ServerContext, client_channel::ClientChannel},
+        conversation::{Conversation, HandlerContext, client_channel::ClientChannel},
         replay::round::ResumeInput,
         resource::{AnySource, RequestedResource, Resource},
         service::{Core, Service},
@@ -314,7 +314,7 @@ impl Core {
         let state = Arc::clone(&self.state);
         let read = found.read;
         let work = move |invocation| -> BoxFuture<'static, _> {
-            let reading = read(ServerContext::new(invocation, state));
+            let reading = read(HandlerContext::new(invocation, state));
             Box::pin(async move {
                 let mut result = reading.await?;
                 if let (Some(hint), None) = (hint, result.ttl_ms) {
@@ -386,14 +386,14 @@ struct ResolvedResource<'a> {
 
 /// Reads the resource.
 type ReadFn = Box<
-    dyn FnOnce(ServerContext) -> BoxFuture<'static, crate::server::Result<ReadResourceResult>>
+    dyn FnOnce(HandlerContext) -> BoxFuture<'static, crate::server::Result<ReadResourceResult>>
         + Send,
 >;
 
 async fn read_sources(
     sources: Vec<AnySource>,
     requested: RequestedResource,
-    cx: ServerContext,
+    cx: HandlerContext,
 ) -> crate::server::Result<ReadResourceResult> {
     let cx = Conversation::new(cx);
     for source in sources {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult, revision::Era, server::Reply},
     server::{
-        conversation::{ServerContext, invocation::Invocation},
+        conversation::{HandlerContext, invocation::Invocation},
         error::{Error, Result},
         replay::{error::invalid_state, round::ResumeInput},
         service::Core,
@@ -107,7 +107,7 @@ struct ToolRound {
 
 impl RoundHandler<CallToolResult> for ToolRound {
     fn run(&mut self, invocation: Arc<Invocation>) -> BoxFuture<'static, Result<CallToolResult>> {
-        let context = ServerContext::new(invocation, Arc::clone(&self.state));
+        let context = HandlerContext::new(invocation, Arc::clone(&self.state));
         match self.arguments.take() {
             Some(arguments) => self.handler.run(arguments, context),
             None => Box::pin(async { Err(Error::internal("the handler ran already")) }),
@@ -115,7 +115,7 @@ impl RoundHandler<CallToolResult> for ToolRound {
     }
 
     fn cleanup(&mut self, before: &RawJson, invocation: &Arc<Invocation>) -> Option<Cleanup> {
-        let context = ServerContext::new(Arc::clone(invocation), Arc::clone(&self.state));
+        let context = HandlerContext::new(Arc::clone(invocation), Arc::clone(&self.state));
         self.handler.cleanup(before, context)
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         server::{CacheHint, ListKind, ParsedCall, Reply, RequestContext, RequestParams, errors},
     },
     server::{
-        auth::{self, grant::Permissions},
+        auth::{self, permissions::Permissions},
         builder::BuildError,
         capability::{CapabilitySet, ClientCapability},
         error::{Error, ErrorKind},
@@ -302,7 +302,7 @@ pub(crate) fn into_result<R>(
 /// Returns the error response for an error. An error of another kind becomes an
 /// internal error with the same message.
 pub(crate) fn protocol_error(error: &Error) -> ErrorObject {
-    match (error.kind(), error.object()) {
+    match (error.kind(), error.error_object()) {
         (ErrorKind::Protocol, Some(object)) => object.clone(),
         _ => errors::internal_error(&error.to_string()),
     }

@@ -12,8 +12,8 @@ use http::{Response, StatusCode};
 
 use super::{
     Body, Inner,
+    admission::quota_exceeded,
     events::{EventSource, EventStream, write_event_without_id},
-    ingress::quota_exceeded,
     pending_changes::PendingChanges,
     post::{StatelessRequest, principal},
     protected,

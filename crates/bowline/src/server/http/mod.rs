@@ -6,7 +6,7 @@
 //! without a session or a task; one of the handshake era belongs to a session
 //! with its own machine.
 //!
-//! - `ingress` admits requests by method, host, origin and size; `post`
+//! - `admission` admits requests by method, host, origin and size; `post`
 //!   determines the era.
 //! - `stateless` and `listen_stream` serve the stateless era, the latter with
 //!   `pending_changes`, the changes a client has not received yet.
@@ -25,6 +25,7 @@
 //!   `framing_checked_stream` checks its framing.
 
 mod activity;
+mod admission;
 mod body;
 mod byte_queue;
 mod connection;
@@ -32,7 +33,6 @@ mod cors;
 mod event_store_writer;
 mod events;
 mod framing_checked_stream;
-mod ingress;
 mod lazy_timeout;
 mod listen_stream;
 mod listener;

@@ -7,7 +7,7 @@ use http::{StatusCode, request::Parts};
 
 use super::{
     Inner, Principal,
-    ingress::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
+    admission::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
     listen_stream,
     quotas::RequestPermit,
     response::{self, PendingResponse},

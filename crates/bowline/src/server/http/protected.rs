@@ -16,7 +16,7 @@ use crate::{
         jsonrpc::{Envelope, Messages, RequestId, decode, error_response, scan, split_batch},
         model::method,
     },
-    server::auth::{Protection, grant::Permissions, rejection::AuthRejection, token::Scheme},
+    server::auth::{Protection, permissions::Permissions, rejection::AuthRejection, token::Scheme},
 };
 
 pub(super) use crate::server::auth::lifetime::TokenLifetime;
@@ -41,10 +41,10 @@ pub(super) async fn admit(
     }
     let peer = peer(inner, parts, guard);
     match Box::pin(protection.admit(parts, peer)).await {
-        Ok(grant) => {
-            let principal = Principal(Arc::from(grant.principal()));
+        Ok(claims) => {
+            let principal = Principal(Arc::from(claims.principal()));
             parts.extensions.insert(principal);
-            parts.extensions.insert(grant);
+            parts.extensions.insert(claims);
             None
         }
         Err(refused) => Some(refusal_response(protection, None, &refused)),
@@ -91,8 +91,8 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
     missing.dedup();
     let refused = AuthRejection::InsufficientScope(protection.all_scopes(&missing));
     let scheme = permissions
-        .grant()
-        .map_or(Scheme::Bearer, Scheme::for_grant);
+        .claims()
+        .map_or(Scheme::Bearer, Scheme::for_claims);
     Some(refusal_response(protection, Some(&id), &(refused, scheme)))
 }
 

@@ -25,7 +25,7 @@ use crate::{
         server::{Connection, Input, RequestKey},
     },
     server::{
-        auth::grant::Permissions,
+        auth::permissions::Permissions,
         dispatch::request::{RequestHandler, RequestOrigin},
         seal::random_bytes,
         serve::{FrameSink, SharedConnection},

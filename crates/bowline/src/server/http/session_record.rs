@@ -17,7 +17,7 @@ use crate::{
         jsonrpc::{Envelope, Messages, decode_params, scan, split_batch},
         model::{LogLevel, SetLevelParams, method},
     },
-    server::auth::grant::Permissions,
+    server::auth::permissions::Permissions,
     sync,
 };
 

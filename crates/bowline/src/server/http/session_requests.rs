@@ -13,9 +13,10 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
 use tokio::time::error::Elapsed;
 
 use super::{
-    Body, Inner, event_store_writer,
+    Body, Inner,
+    admission::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
+    event_store_writer,
     events::{EventSource, EventStream, write_event, write_event_with_id, write_priming_event},
-    ingress::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
     lazy_timeout,
     post::{PostKind, principal},
     protected::{self, TokenLifetime},
@@ -36,7 +37,7 @@ use crate::{
         },
         revision::Revision,
     },
-    server::{auth::grant::Permissions, replay::journal::hex, seal::random_bytes},
+    server::{auth::permissions::Permissions, replay::journal::hex, seal::random_bytes},
 };
 
 /// The maximum size of a request that opens a session: client information is

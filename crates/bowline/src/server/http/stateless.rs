@@ -17,9 +17,9 @@ use tokio::time::timeout;
 
 use super::{
     Body, Inner,
+    admission::RequestHeaders,
     byte_queue::{Receiver, Sender, channel},
     events::{EventSource, EventStream, write_event_without_id},
-    ingress::RequestHeaders,
     post::{StatelessRequest, principal},
     protected::{self, TokenLifetime},
     quotas::RequestPermit,
@@ -38,7 +38,7 @@ use crate::{
         },
     },
     server::{
-        auth::grant::Permissions,
+        auth::permissions::Permissions,
         conversation::client_channel::ClientChannel,
         dispatch::request::{HandlerReply, Request, RequestOrigin, panic_reply},
     },

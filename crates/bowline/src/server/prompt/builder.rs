@@ -11,7 +11,7 @@ use super::{
 use crate::{
     proto::model,
     server::{
-        Conversation, ServerContext,
+        Conversation, HandlerContext,
         auth::scope,
         builder_methods::{common_parts, completion_parts},
         capability::CapabilitySet,
@@ -116,7 +116,7 @@ impl<S: 'static, A: DeserializeOwned + Send + 'static> PromptBuilder<S, A> {
                 scopes: spec.scopes,
                 limits: spec.limits,
                 completers: spec.completers,
-                get: Arc::new(move |arguments: Arguments, context: ServerContext| {
+                get: Arc::new(move |arguments: Arguments, context: HandlerContext| {
                     let future = arguments
                         .read()
                         .map(|arguments| get(arguments, Conversation::new(context.for_state())));

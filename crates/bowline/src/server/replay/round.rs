@@ -23,7 +23,10 @@ use crate::{
     server::{
         conversation::lifecycle::Lifecycle,
         seal::{SealKeys, UnsealError, random_bytes},
-        store::{ConversationKey, JournalStore, MemoryJournalStore, MemoryStateStore, StateStore},
+        store::{
+            ConversationKey, JournalStore, MemoryJournalStore, MemorySealedStateStore,
+            SealedStateStore,
+        },
     },
 };
 
@@ -34,7 +37,7 @@ use crate::{
 pub(crate) struct ReplayEngine {
     pub(crate) seal_keys: OnceLock<SealKeys>,
     pub(crate) journal_store: OnceLock<Arc<dyn JournalStore>>,
-    pub(crate) state_store: OnceLock<Arc<dyn StateStore>>,
+    pub(crate) sealed_state_store: OnceLock<Arc<dyn SealedStateStore>>,
     /// How long a conversation may last.
     pub(crate) conversation_timeout: Duration,
     /// How long a node that runs a round may be silent before it is considered
@@ -190,7 +193,7 @@ impl ReplayEngine {
         let id = format!("{nonce}/{suffix}");
         let key = ConversationKey::new(&id, account);
         let saved = self
-            .state_store()
+            .sealed_state_store()
             .save(key, sealed.into(), left + JOURNAL_TTL_MARGIN)
             .await;
         saved.map_err(|error| store_failed(&error))?;
@@ -203,7 +206,7 @@ impl ReplayEngine {
         if let Some(id) = plain.strip_prefix(&[STORED_STATE_PREFIX as u8]) {
             let id = String::from_utf8_lossy(id);
             let stored = self
-                .state_store()
+                .sealed_state_store()
                 .load(ConversationKey::new(&id, account))
                 .await;
             let stored = stored.map_err(|error| store_failed(&error))?;
@@ -227,9 +230,10 @@ impl ReplayEngine {
         self.journal_store.get_or_init(memory)
     }
 
-    fn state_store(&self) -> &Arc<dyn StateStore> {
-        let memory = || -> Arc<dyn StateStore> { Arc::new(MemoryStateStore::default()) };
-        self.state_store.get_or_init(memory)
+    fn sealed_state_store(&self) -> &Arc<dyn SealedStateStore> {
+        let memory =
+            || -> Arc<dyn SealedStateStore> { Arc::new(MemorySealedStateStore::default()) };
+        self.sealed_state_store.get_or_init(memory)
     }
 
     /// Returns the purpose for sealing: states of other servers, or of a lost

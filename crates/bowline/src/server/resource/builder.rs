@@ -9,7 +9,7 @@ use crate::{
         server::CacheHint,
     },
     server::{
-        Conversation, ServerContext, auth::scope, builder_methods::common_parts,
+        Conversation, HandlerContext, auth::scope, builder_methods::common_parts,
         capability::CapabilitySet, dispatch::request::ErasedHandler, error::Result,
         limits::CallLimits,
     },
@@ -103,7 +103,7 @@ impl ResourceBuilder {
         W: Future<Output = Result<C>> + Send + 'static,
     {
         self.finish(Arc::new(
-            move |requested: RequestedResource, context: ServerContext| {
+            move |requested: RequestedResource, context: HandlerContext| {
                 let reading = read(Conversation::new(context.for_state()));
                 Box::pin(async move { reading.await?.into_result(&requested) })
             },

@@ -6,7 +6,7 @@ use super::{ContentPart, IntoReadResult as _, RequestedResource};
 use crate::{
     proto::model::{self, ReadResourceResult},
     server::{
-        Conversation, ServerContext,
+        Conversation, HandlerContext,
         capability::{CapabilitySet, ClientCapability},
         error::Result,
     },
@@ -21,12 +21,12 @@ use crate::{
 /// server.
 ///
 /// ```
-/// use bowline::{server::{resource::{ContentPart, ResourcePage}, Conversation, ResourceSource, Result, ServerContext}, model};
+/// use bowline::{server::{resource::{ContentPart, ResourcePage}, Conversation, ResourceSource, Result, HandlerContext}, model};
 ///
 /// struct Squares;
 ///
 /// impl ResourceSource for Squares {
-///     async fn list(&self, cursor: Option<&str>, _cx: &ServerContext) -> Result<ResourcePage> {
+///     async fn list(&self, cursor: Option<&str>, _cx: &HandlerContext) -> Result<ResourcePage> {
 ///         let first: u64 = cursor.unwrap_or("0").parse()?;
 ///         let some = (first..first + 10).map(|n| model::Resource::new(format!("square:{n}"), "square"));
 ///         let page = ResourcePage::new(some);
@@ -50,7 +50,7 @@ pub trait ResourceSource<S = ()>: Send + Sync + 'static {
     fn list(
         &self,
         cursor: Option<&str>,
-        cx: &ServerContext<S>,
+        cx: &HandlerContext<S>,
     ) -> impl Future<Output = Result<ResourcePage>> + Send;
 
     /// Reads a URI, or returns `None` if this source has nothing there.
@@ -113,7 +113,7 @@ trait ErasedSource: Send + Sync {
     fn list(
         self: Arc<Self>,
         cursor: Option<String>,
-        cx: ServerContext,
+        cx: HandlerContext,
     ) -> BoxFuture<'static, Result<ResourcePage>>;
 
     fn read(
@@ -135,7 +135,7 @@ impl<S: Send + Sync + 'static, T: ResourceSource<S>> ErasedSource for TypedSourc
     fn list(
         self: Arc<Self>,
         cursor: Option<String>,
-        cx: ServerContext,
+        cx: HandlerContext,
     ) -> BoxFuture<'static, Result<ResourcePage>> {
         let cx = cx.for_state();
         Box::pin(async move { self.source.list(cursor.as_deref(), &cx).await })
@@ -169,7 +169,7 @@ impl AnySource {
     pub(crate) fn list(
         &self,
         cursor: Option<String>,
-        cx: ServerContext,
+        cx: HandlerContext,
     ) -> BoxFuture<'static, Result<ResourcePage>> {
         Arc::clone(&self.source).list(cursor, cx)
     }

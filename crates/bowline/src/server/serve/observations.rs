@@ -8,8 +8,8 @@ use std::{
 
 use super::shared::{Inner, SharedConnection};
 use crate::{
-    observations::{MAX_FINAL, Observed},
-    proto::server::Telemetry,
+    observation_queue::{MAX_FINAL, Observed},
+    proto::server::TelemetryEvent,
 };
 
 /// A telemetry event of a server, with its context.
@@ -26,26 +26,26 @@ pub struct Observation {
     /// The wall-clock time of the event.
     pub at: SystemTime,
     /// The event.
-    pub telemetry: Telemetry,
+    pub event: TelemetryEvent,
 }
 
 impl Deref for Observation {
-    type Target = Telemetry;
+    type Target = TelemetryEvent;
 
-    fn deref(&self) -> &Telemetry {
-        &self.telemetry
+    fn deref(&self) -> &TelemetryEvent {
+        &self.event
     }
 }
 
 impl Observed for Observation {
     fn truncate(&mut self) -> usize {
-        self.telemetry.truncate_strings()
+        self.event.truncate_strings()
     }
 
     fn lost_marker(&self, count: usize) -> Self {
         Self {
             server: Arc::clone(&self.server),
-            telemetry: Telemetry::ObservationsLost { count },
+            event: TelemetryEvent::ObservationsLost { count },
             ..*self
         }
     }

@@ -26,17 +26,17 @@ use super::{
     request_queue::RequestQueue,
 };
 use crate::{
-    observations::ObservationQueue,
+    observation_queue::ObservationQueue,
     proto::{
         Instant,
         model::InputRequest,
         server::{
             CallId, CallOptions, Connection, Event, Input, ListKind, Outcome, Output, Reply,
-            RequestKey, Telemetry,
+            RequestKey, TelemetryEvent,
         },
     },
     server::{
-        auth::grant::Permissions,
+        auth::permissions::Permissions,
         dispatch::request::{
             IncomingNotification, Request, RequestHandler, RequestOrigin, SubscriptionChange,
         },
@@ -436,12 +436,12 @@ impl SharedConnection {
     }
 
     /// Creates an observation of this connection.
-    fn observation(&self, telemetry: Telemetry) -> Observation {
+    fn observation(&self, event: TelemetryEvent) -> Observation {
         Observation {
             server: Arc::clone(&self.serve_options.server_name),
             connection: self.connection_id,
             at: SystemTime::now(),
-            telemetry,
+            event,
         }
     }
 
@@ -449,7 +449,9 @@ impl SharedConnection {
     /// not propagate, and no lock may be held.
     pub(super) fn observe(&self, observation: &Observation) {
         #[cfg(feature = "tracing")]
-        let _ = catch_unwind(AssertUnwindSafe(|| crate::server::trace::emit(observation)));
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            crate::server::tracing_events::emit(observation);
+        }));
         if let Some(observer) = &self.serve_options.observer {
             let _ = catch_unwind(AssertUnwindSafe(|| observer(observation)));
         }

@@ -16,7 +16,7 @@ use crate::{
         server::{Connection, Input, RequestKey},
     },
     server::{
-        auth::grant::Permissions,
+        auth::permissions::Permissions,
         dispatch::request::{RequestHandler, RequestOrigin},
     },
 };

@@ -3,9 +3,9 @@
 //! In the stateless era a server keeps nothing between requests, with two
 //! exceptions. Events of a conversation since its state was last issued are
 //! written to a [`JournalStore`], so nothing happens twice. State that is too
-//! large to send through the client is saved in a [`StateStore`].
+//! large to send through the client is saved in a [`SealedStateStore`].
 //!
-//! [`MemoryJournalStore`] and [`MemoryStateStore`] serve a single process. For
+//! [`MemoryJournalStore`] and [`MemorySealedStateStore`] serve a single process. For
 //! multiple nodes, implement the traits with a database that all nodes reach,
 //! and check them with `bowline::testing::contract`.
 //!
@@ -32,5 +32,5 @@ mod state;
 pub use error::StoreError;
 pub use journal::{AppendOutcome, JournalStore, Lease, NewEntry, OpenedJournal};
 pub use key::ConversationKey;
-pub use memory::{MemoryJournalStore, MemoryStateStore};
-pub use state::StateStore;
+pub use memory::{MemoryJournalStore, MemorySealedStateStore};
+pub use state::SealedStateStore;

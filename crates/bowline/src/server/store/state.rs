@@ -46,7 +46,7 @@ use crate::transport::BoxFuture;
 /// };
 ///
 /// use bowline::{
-///     server::store::{ConversationKey, StateStore, StoreError},
+///     server::store::{ConversationKey, SealedStateStore, StoreError},
 ///     transport::BoxFuture,
 /// };
 /// use bytes::Bytes;
@@ -55,7 +55,7 @@ use crate::transport::BoxFuture;
 /// #[derive(Default)]
 /// struct Table(Mutex<HashMap<String, (Bytes, Instant)>>);
 ///
-/// impl StateStore for Table {
+/// impl SealedStateStore for Table {
 ///     fn save<'a>(
 ///         &'a self,
 ///         key: ConversationKey<'a>,
@@ -86,7 +86,7 @@ use crate::transport::BoxFuture;
 /// # Ok(())
 /// # }
 /// ```
-pub trait StateStore: Send + Sync + 'static {
+pub trait SealedStateStore: Send + Sync + 'static {
     /// Saves `state` under `key`, replacing any previous value, for at least
     /// `ttl` from now.
     ///
@@ -113,7 +113,7 @@ pub trait StateStore: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>>;
 }
 
-impl<S: StateStore + ?Sized> StateStore for Arc<S> {
+impl<S: SealedStateStore + ?Sized> SealedStateStore for Arc<S> {
     fn save<'a>(
         &'a self,
         key: ConversationKey<'a>,

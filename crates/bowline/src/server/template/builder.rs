@@ -11,7 +11,7 @@ use crate::{
         server::CacheHint,
     },
     server::{
-        Conversation, ServerContext,
+        Conversation, HandlerContext,
         auth::scope,
         builder_methods::{common_parts, completion_parts},
         capability::CapabilitySet,
@@ -134,7 +134,7 @@ impl<S: 'static, V: DeserializeOwned + Send + 'static> ResourceTemplateBuilder<S
                 completers: spec.completers,
                 read: Arc::new(
                     move |(requested, variables): (RequestedResource, Variables),
-                          context: ServerContext| {
+                          context: HandlerContext| {
                         let future = variables.read().map(|variables| {
                             read(variables, Conversation::new(context.for_state()))
                         });

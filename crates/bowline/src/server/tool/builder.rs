@@ -36,7 +36,7 @@ use crate::{
 /// A builder for a [`Tool`]. `D` tracks whether it has a description, `I`
 /// whether it has an input type. With both it can be finished, by
 /// [`handler`](ToolBuilder::handler),
-/// [`handler_with_context`](ToolBuilder::handler_with_context) or
+/// [`handler_with_conversation`](ToolBuilder::handler_with_conversation) or
 /// [`handoff`](ToolBuilder::handoff).
 #[must_use = "a builder is not a tool until it has a handler"]
 #[derive(Debug)]
@@ -208,7 +208,7 @@ impl<D, I> ToolBuilder<D, I> {
     /// Finishes a tool that may ask the user and models, and uses the
     /// application's state: `async |input, cx: Conversation<App>| …`. For
     /// captured values, see [`handler`](Self::handler).
-    pub fn handler_with_context<S, O, F, W>(self, function: F) -> Tool<S>
+    pub fn handler_with_conversation<S, O, F, W>(self, function: F) -> Tool<S>
     where
         D: HasDescription,
         I: HasInput,

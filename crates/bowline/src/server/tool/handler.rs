@@ -8,7 +8,7 @@ use super::{IntoToolResult, ToolArguments};
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult, server::Reply},
     server::{
-        Conversation, ServerContext,
+        Conversation, HandlerContext,
         dispatch::{
             conversation_runner::{Cleanup, with_timeout},
             tool_call::ToolResponder,
@@ -32,12 +32,12 @@ pub(crate) trait ConversationHandler: Send + Sync {
     fn run(
         &self,
         arguments: ToolArguments,
-        context: ServerContext,
+        context: HandlerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>>;
 
     /// Releases the value of the first phase if the last phase is not reached,
     /// for tools that have phases.
-    fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
+    fn cleanup(&self, before: &RawJson, context: HandlerContext) -> Option<Cleanup> {
         let _ = (before, context);
         None
     }
@@ -88,7 +88,7 @@ where
     fn run(
         &self,
         arguments: ToolArguments,
-        context: ServerContext,
+        context: HandlerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>> {
         let conversation = Conversation::new(context.for_state());
         let work = arguments

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
     server::{
-        Conversation, ServerContext,
+        Conversation, HandlerContext,
         conversation::invocation::Invocation,
         dispatch::{conversation_runner::Cleanup, tool_call::ConversationTool},
         error::Result,
@@ -40,16 +40,16 @@ pub struct HandoffNeedsBefore<I> {
 #[must_use = "a handoff without `client` and `after` is not a tool yet"]
 pub struct HandoffNeedsClient<S, I, H> {
     spec: ToolSpec,
-    before: Phase<(I, ServerContext<S>), H>,
+    before: Phase<(I, HandlerContext<S>), H>,
 }
 
 /// A tool in three phases that needs its last phase, `after`.
 #[must_use = "a handoff without `after` is not a tool yet"]
 pub struct HandoffNeedsAfter<S, I, H, R> {
     spec: ToolSpec,
-    before: Phase<(I, ServerContext<S>), H>,
+    before: Phase<(I, HandlerContext<S>), H>,
     client: Phase<(H, Conversation<S>), R>,
-    cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
+    cleanup: Option<Phase<(H, HandlerContext<S>), ()>>,
 }
 
 impl<I> HandoffNeedsBefore<I> {
@@ -65,7 +65,7 @@ impl<I> HandoffNeedsBefore<I> {
     pub fn before<S, H, F, W>(self, before: F) -> HandoffNeedsClient<S, I, H>
     where
         H: HandoffValue,
-        F: ToolFn2<I, ServerContext<S>, W> + Send + Sync + 'static,
+        F: ToolFn2<I, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<H>> + Send + 'static,
     {
         HandoffNeedsClient {
@@ -107,7 +107,7 @@ where
     /// that returns too late is noticed.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
-        F: ToolFn2<H, ServerContext<S>, W> + Send + Sync + 'static,
+        F: ToolFn2<H, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<()>> + Send + 'static,
     {
         self.cleanup = Some(Arc::new(move |(handoff, cx)| {
@@ -123,10 +123,10 @@ where
     pub fn after<O, F, W>(self, after: F) -> Tool<S>
     where
         O: IntoToolResult,
-        F: ToolFn3<H, R, ServerContext<S>, W> + Send + Sync + 'static,
+        F: ToolFn3<H, R, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
-        let after: Phase<(H, R, ServerContext<S>), CallToolResult> =
+        let after: Phase<(H, R, HandlerContext<S>), CallToolResult> =
             Arc::new(move |(handoff, result, context)| {
                 let work = after(handoff, result, context);
                 Box::pin(async move { work.await?.into_result() })
@@ -146,10 +146,10 @@ where
 struct HandoffHandler<S, I, H, R>(Arc<HandoffPhases<S, I, H, R>>);
 
 struct HandoffPhases<S, I, H, R> {
-    before: Phase<(I, ServerContext<S>), H>,
+    before: Phase<(I, HandlerContext<S>), H>,
     client: Phase<(H, Conversation<S>), R>,
-    cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
-    after: Phase<(H, R, ServerContext<S>), CallToolResult>,
+    cleanup: Option<Phase<(H, HandlerContext<S>), ()>>,
+    after: Phase<(H, R, HandlerContext<S>), CallToolResult>,
 }
 
 impl<S, I, H, R> ConversationHandler for HandoffHandler<S, I, H, R>
@@ -162,7 +162,7 @@ where
     fn run(
         &self,
         arguments: ToolArguments,
-        context: ServerContext,
+        context: HandlerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>> {
         let phases = Arc::clone(&self.0);
         Box::pin(async move {
@@ -172,7 +172,7 @@ where
         })
     }
 
-    fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
+    fn cleanup(&self, before: &RawJson, context: HandlerContext) -> Option<Cleanup> {
         let cleanup = self.0.cleanup.as_ref()?;
         Some(cleanup((before.decode().ok()?, context.for_state())))
     }
@@ -183,7 +183,7 @@ where
     S: Send + Sync + 'static,
     H: Serialize + DeserializeOwned + Send + 'static,
 {
-    async fn run(&self, input: I, context: ServerContext<S>) -> Result<CallToolResult> {
+    async fn run(&self, input: I, context: HandlerContext<S>) -> Result<CallToolResult> {
         let invocation = Arc::clone(&context.invocation);
         let before = async {
             let value = (self.before)((input, context.clone())).await?;
@@ -240,9 +240,9 @@ where
     S: Send + Sync + 'static,
     H: DeserializeOwned + Send + 'static,
 {
-    cleanup: Option<&'a Phase<(H, ServerContext<S>), ()>>,
+    cleanup: Option<&'a Phase<(H, HandlerContext<S>), ()>>,
     handoff: &'a RawJson,
-    context: &'a ServerContext<S>,
+    context: &'a HandlerContext<S>,
 }
 
 impl<S, H> Drop for CleanupGuard<'_, S, H>

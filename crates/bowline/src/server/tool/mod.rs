@@ -102,7 +102,7 @@ pub use typestate::{
 /// | `#[input]` | this parameter is all arguments at once, as in [`ToolBuilder::input`], and is the only one |
 ///
 /// The last parameter may be a [`Conversation`](crate::server::Conversation) or
-/// a [`ServerContext`](crate::server::ServerContext), written under this name
+/// a [`HandlerContext`](crate::server::HandlerContext), written under this name
 /// and not under an alias, since a macro sees no types. A tool with a
 /// `Conversation<App>` can be added to servers with the state `App`; one with a
 /// plain `Conversation`, or without a context, to any server.

@@ -8,7 +8,7 @@ use super::{CallOutcome, TestError};
 use crate::proto::{
     Reason,
     jsonrpc::code,
-    model::{Adapt as _, CallToolResult, Dialect},
+    model::{Adapt as _, CallToolResult, WireFeatures},
     revision::{Era, Revision},
 };
 
@@ -16,12 +16,12 @@ use crate::proto::{
 pub(super) fn describe_differences(outcomes: &[(Revision, CallOutcome)]) -> Option<String> {
     let (oldest, _) = outcomes.first()?;
     // Compare what the oldest revision can express.
-    let dialect = &oldest.rules().dialect;
+    let features = &oldest.rules().features;
     let is_parallel = |(_, outcome): &(Revision, CallOutcome)| outcome.transcript().is_parallel();
     let in_order = !outcomes.iter().any(is_parallel);
     let mut groups: Vec<(Vec<Revision>, Summary)> = Vec::new();
     for (revision, outcome) in outcomes {
-        let summary = Summary::new(outcome, dialect, in_order);
+        let summary = Summary::new(outcome, features, in_order);
         match groups.iter_mut().find(|(_, other)| *other == summary) {
             Some((revisions, _)) => revisions.push(*revision),
             None => groups.push((vec![*revision], summary)),
@@ -52,20 +52,20 @@ struct AskedQuestion {
 }
 
 impl Summary {
-    fn new(outcome: &CallOutcome, dialect: &Dialect, in_order: bool) -> Self {
+    fn new(outcome: &CallOutcome, features: &WireFeatures, in_order: bool) -> Self {
         let questions = outcome
             .transcript()
             .questions()
             .map(|question| AskedQuestion {
                 display: question.to_string(),
-                normalized: question.in_dialect(dialect).to_string(),
+                normalized: question.for_features(features).to_string(),
             });
         let mut questions: Vec<_> = questions.collect();
         if !in_order {
             questions.sort_by(|one, other| one.normalized.cmp(&other.normalized));
         }
         Self {
-            outcome: describe_outcome(outcome, dialect),
+            outcome: describe_outcome(outcome, features),
             questions,
         }
     }
@@ -87,21 +87,21 @@ impl Summary {
 }
 
 /// Describes the outcome independently of the revision.
-fn describe_outcome(outcome: &CallOutcome, dialect: &Dialect) -> String {
+fn describe_outcome(outcome: &CallOutcome, features: &WireFeatures) -> String {
     let result = match (outcome.result(), outcome.error()) {
         (Some(result), _) => result,
-        (None, Some(error)) => return describe_error(error, dialect),
+        (None, Some(error)) => return describe_error(error, features),
         (None, None) => return String::new(),
     };
-    if result.is_failure() && result.all_text().starts_with("Error: Capability: ") {
+    if result.is_error() && result.all_text().starts_with("Error: Capability: ") {
         return MISSING_CAPABILITY.to_owned();
     }
-    format!("result {}", without_protocol_fields(result, dialect))
+    format!("result {}", without_protocol_fields(result, features))
 }
 
 const MISSING_CAPABILITY: &str = "the client lacks a capability";
 
-fn describe_error(error: &TestError, dialect: &Dialect) -> String {
+fn describe_error(error: &TestError, features: &WireFeatures) -> String {
     let server_error = error.as_client().and_then(crate::Error::server_error);
     let Some(server_error) = server_error else {
         return format!("error {error:#}");
@@ -117,15 +117,15 @@ fn describe_error(error: &TestError, dialect: &Dialect) -> String {
         && server_error.message.starts_with("Invalid arguments")
     {
         let result = CallToolResult::failure(&*server_error.message);
-        return format!("result {}", without_protocol_fields(&result, dialect));
+        return format!("result {}", without_protocol_fields(&result, features));
     }
     format!("error {server_error}")
 }
 
 /// Returns a result without its protocol fields.
-fn without_protocol_fields(result: &CallToolResult, dialect: &Dialect) -> Value {
+fn without_protocol_fields(result: &CallToolResult, features: &WireFeatures) -> Value {
     let mut result = result.clone();
-    result.adapt(dialect);
+    result.adapt(features);
     result.meta = None;
     result.result_type = None;
     serde_json::to_value(&result).unwrap_or_default()

@@ -137,7 +137,7 @@ impl CallOutcome {
     #[track_caller]
     pub fn assert_tool_error(&self, substring: &str) -> &Self {
         match &self.result {
-            Ok(result) if result.is_failure() && result.all_text().contains(substring) => self,
+            Ok(result) if result.is_error() && result.all_text().contains(substring) => self,
             _ => self.fail(format_args!("a tool error that contains {substring:?}")),
         }
     }
@@ -159,7 +159,7 @@ impl CallOutcome {
     #[track_caller]
     fn success(&self, expected: &str) -> &CallToolResult {
         match &self.result {
-            Ok(result) if !result.is_failure() => result,
+            Ok(result) if !result.is_error() => result,
             _ => self.fail(expected),
         }
     }
@@ -174,7 +174,7 @@ impl CallOutcome {
 impl fmt::Display for CallOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.result {
-            Ok(result) if result.is_failure() => {
+            Ok(result) if result.is_error() => {
                 write!(f, "the tool failed: {}", result.all_text())
             }
             Ok(result) => match &result.structured_content {

@@ -28,7 +28,7 @@ impl PublishedTools {
         tool: &str,
         result: &CallToolResult,
     ) -> Result<(), TestError> {
-        if result.is_failure() {
+        if result.is_error() {
             return Ok(());
         }
         let Some(schema) = self.schema(client, tool).await? else {

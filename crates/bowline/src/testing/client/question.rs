@@ -5,7 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::proto::model::{
-    Adapt as _, CreateMessageParams, Dialect, ElicitParams, InputKind, InputRequest, SamplingBlock,
+    Adapt as _, CreateMessageParams, ElicitParams, InputKind, InputRequest, SamplingBlock,
+    WireFeatures,
 };
 
 /// A question that the server asked.
@@ -64,11 +65,11 @@ impl ServerQuestion {
         }
     }
 
-    /// Returns the question as a revision with this dialect writes it, for
+    /// Returns the question as a revision with this wire format writes it, for
     /// comparisons between revisions.
-    pub(super) fn in_dialect(&self, dialect: &Dialect) -> Value {
+    pub(super) fn for_features(&self, features: &WireFeatures) -> Value {
         let mut request = self.request.clone();
-        request.adapt(dialect);
+        request.adapt(features);
         serde_json::to_value(&request).unwrap_or_default()
     }
 }

@@ -42,8 +42,8 @@ use crate::{
 /// let tool: Tool = Tool::new("seat")
 ///     .description("Chooses a seat")
 ///     .no_input()
-///     .handler_with_context(async |_, cx: Conversation| {
-///         let seat = cx.elicit::<Seat>("Where?").strict().await?;
+///     .handler_with_conversation(async |_, cx: Conversation| {
+///         let seat = cx.elicit::<Seat>("Where?").required().await?;
 ///         Ok(format!("row {}", seat.row))
 ///     });
 ///
@@ -153,7 +153,7 @@ impl TestClient {
     /// era.
     #[must_use]
     pub fn in_all_revisions<N: Into<Nodes>>(services: impl FnMut() -> N) -> TestClients {
-        let can_ask = |revision: &Revision| revision.rules().dialect.elicitation.form;
+        let can_ask = |revision: &Revision| revision.rules().features.elicitation.form;
         TestClients::new(Revision::ALL.into_iter().filter(can_ask), services)
     }
 

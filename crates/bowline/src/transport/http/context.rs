@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use bytes::Bytes;
 use reqwest::{
     Method, StatusCode, Url,
-    header::{
-        ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
-    },
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE},
 };
 use tokio::time::Instant as TokioInstant;
 
@@ -27,13 +25,12 @@ use crate::{
         http::{
             ClientSession, Headers, SessionId, SessionIdError,
             header::{MismatchReason, name},
-            parse_retry_after,
             resume::ResumptionPolicy,
         },
         revision::Rules,
     },
     sync,
-    transport::{ConnectionErrorKind, HttpStatusError, SendError},
+    transport::{ConnectionErrorKind, SendError},
 };
 
 /// Maximum number of consecutive redirects.
@@ -301,22 +298,6 @@ impl HttpContext {
             url,
         }
     }
-
-    /// Converts an error status, with the start of its body.
-    pub(super) async fn read_status_error(&self, response: &mut HttpResponse) -> HttpStatusError {
-        HttpStatusError {
-            status: response.status().as_u16(),
-            retry_after: retry_after(response),
-            body: body::read_prefix(response, self.limits.max_error_body).await,
-        }
-    }
-}
-
-/// Returns the delay from the `Retry-After` header.
-pub(super) fn retry_after(response: &HttpResponse) -> Option<std::time::Duration> {
-    let value = response.headers().get(RETRY_AFTER)?;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    parse_retry_after(value.as_bytes(), now.map_or(0, |now| now.as_secs()))
 }
 
 /// Returns the target of a redirect, if the response is one that may be

@@ -11,12 +11,13 @@ use tokio::time::timeout;
 
 use super::{
     body::{self, BodyError},
-    context::{HttpContext, retry_after},
+    context::HttpContext,
     error_text::quote_truncated,
     event_channel::ExchangeGuard,
     events::{EventStream, StreamError},
     post_request::{FrameKind, PostRequest},
     response::HttpResponse,
+    status_error::retry_after,
 };
 use crate::{
     proto::{

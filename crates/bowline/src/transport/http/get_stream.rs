@@ -7,11 +7,12 @@ use tokio::time::timeout;
 
 use super::{
     body,
-    context::{HttpContext, retry_after},
+    context::HttpContext,
     event_channel::{EventSender, ExchangeGuard, ExchangeOwner},
     events::{EventStream, StreamError},
     exchange::is_stream,
     response::HttpResponse,
+    status_error::retry_after,
 };
 use crate::{
     proto::http::{StatusClass, classify_status, resume::Resumption},

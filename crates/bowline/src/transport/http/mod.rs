@@ -28,6 +28,7 @@ mod link;
 mod pool;
 mod post_request;
 mod response;
+mod status_error;
 mod tool_headers;
 
 use std::{

@@ -2,7 +2,7 @@
 //! are good for.
 
 use bowline::{
-    server::auth::{AccessToken, Grant, TokenVerifier, VerifyError},
+    server::auth::{AccessToken, TokenClaims, TokenVerifier, VerifyError},
     transport::BoxFuture,
 };
 
@@ -20,11 +20,14 @@ impl TokenVerifier for Asking {
         &self.issuer
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         Box::pin(async move {
             let scope = self.guard.scope_of(token.secret(), &self.resource);
             let scope = scope.ok_or(VerifyError::Invalid("nobody knows this token"))?;
-            let grant = Grant::new(&self.issuer, "ada").with_audience(&self.resource);
+            let grant = TokenClaims::new(&self.issuer, "ada").with_audience(&self.resource);
             Ok(grant.with_scopes(scope.split(' ').filter(|scope| !scope.is_empty())))
         })
     }

@@ -33,8 +33,8 @@ async fn serve(guard: &Authority) -> String {
         .description("Writes")
         .scope("write")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let grant = cx.grant().expect("a grant");
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let grant = cx.claims().expect("a grant");
             Ok(grant.subject().unwrap_or_default().to_owned())
         });
     let service = Server::new("shop", "1")

@@ -166,7 +166,7 @@ async fn what_is_never_granted_is_asked_for_once() {
     for _ in 0..3 {
         let error = call(&client).await.unwrap_err();
         assert!(error.is_unauthorized(), "{error}");
-        assert!(!error.is_retryable());
+        assert!(!error.is_transient());
     }
     assert_eq!(setup.user.visits(), 2);
 }

@@ -77,7 +77,7 @@ async fn the_reason_why_not_is_what_the_caller_reads() {
     };
     let http = rig.http().authorizer(authorizer);
     let error = within(builder().connect(http)).await.unwrap_err();
-    assert!(error.is_unauthorized() && !error.is_retryable());
+    assert!(error.is_unauthorized() && !error.is_transient());
     assert!(
         format!("{error:#}").contains("the vault is shut"),
         "{error}"

@@ -26,7 +26,7 @@ async fn tokens_do_not_go_over_plain_http_to_another_machine() {
         let error = within(builder().connect(http)).await.expect_err("refused");
         assert!(format!("{error:#}").contains("plain http"), "{error}");
         assert!(!format!("{error:#}").contains("s3cr3t"), "{error}");
-        assert!(!error.is_retryable(), "{error}");
+        assert!(!error.is_transient(), "{error}");
     }
     assert_eq!(rig.hits().len(), 0, "nothing was sent");
     // Without them there is nothing to hide.

@@ -24,7 +24,7 @@ async fn a_client_says_who_it_is_and_hears_who_the_server_is() {
     let profile = ServerProfile::handshake().instructions("be kind");
     let (client, _session, server) = connected_with(builder, profile).await;
     assert_eq!(client.state(), ConnectionState::Ready);
-    let seen = client.server().expect("there is a session");
+    let seen = client.server_info().expect("there is a session");
     assert_eq!(seen.revision, Revision::V2025_11_25);
     assert_eq!(seen.info.as_ref().map(|info| &*info.name), Some("fake"));
     assert_eq!(seen.instructions.as_deref(), Some("be kind"));
@@ -53,7 +53,7 @@ async fn every_handshake_revision_is_spoken() {
         let call = async { client.tools().call("any", json!({})).await };
         let (result, ()) = tokio::join!(call, answering);
         assert_eq!(result.expect("an answer").content[0].as_text(), Some("yes"));
-        assert_eq!(client.server().expect("a session").revision, revision);
+        assert_eq!(client.server_info().expect("a session").revision, revision);
     }
 }
 
@@ -223,7 +223,7 @@ async fn a_refusal_is_handed_up_verbatim() {
     let details = error.data().map(RawJson::get);
     assert_eq!(details, Some(r#"{"uri":"file:///none"}"#));
     assert_eq!(error.operation(), "resources/read");
-    assert!(!error.is_retryable());
+    assert!(!error.is_transient());
 }
 
 #[tokio::test(start_paused = true)]

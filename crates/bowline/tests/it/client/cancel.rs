@@ -57,7 +57,7 @@ async fn a_deadline_ends_the_call_and_tells_the_server() {
         .timeout(Duration::from_secs(5))
         .await
         .expect_err("nobody answers");
-    assert!(error.is_timeout() && error.is_retryable(), "{error:?}");
+    assert!(error.is_timeout() && error.is_transient(), "{error:?}");
     assert_eq!(begun.elapsed(), Duration::from_secs(5));
     assert_eq!(format!("{error:#}"), "tools/call: timed out after 5s");
     let request = session.expect("tools/call").await;

@@ -250,5 +250,5 @@ async fn arguments_that_are_no_object_are_the_callers_mistake() {
     let error = client.tools().call("any", keys).await.expect_err("no JSON");
     assert_eq!(error.reason(), Reason::InvalidParams);
     assert_eq!(error.kind(), ErrorKind::Usage);
-    assert!(!error.is_connection() && !error.is_retryable());
+    assert!(!error.is_connection() && !error.is_transient());
 }

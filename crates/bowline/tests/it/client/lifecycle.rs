@@ -149,7 +149,7 @@ async fn a_server_that_never_opens_is_given_up_in_time() {
     let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let begun = Instant::now();
     let connecting = Client::builder()
-        .opening_timeout(Duration::from_secs(20))
+        .connect_timeout(Duration::from_secs(20))
         .connect(transport);
     let (result, mut link) = tokio::join!(connecting, server.accept());
     let error = result.expect_err("nobody answers");
@@ -283,7 +283,7 @@ async fn a_client_that_was_stopped_says_that_and_not_why_it_fell_once() {
     ] {
         let error = error.expect_err("it was stopped");
         assert_eq!(error.kind(), ErrorKind::Shutdown, "{error}");
-        assert!(!error.is_retryable());
+        assert!(!error.is_transient());
     }
 }
 
@@ -330,6 +330,6 @@ async fn a_server_that_dies_again_and_again_is_given_up() {
         let text = format!("{error:#}");
         assert!(text.contains("after 3 restarts within 60s"), "{text}");
         assert!(text.contains("the server closed the connection"), "{text}");
-        assert!(!error.is_retryable() && error.is_connection());
+        assert!(!error.is_transient() && error.is_connection());
     }
 }

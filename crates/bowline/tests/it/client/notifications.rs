@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use bowline::{Client, client::Notification, proto::client::Telemetry, testing::ServerProfile};
+use bowline::{
+    Client, client::Notification, proto::client::TelemetryEvent, testing::ServerProfile,
+};
 use serde_json::json;
 
 use super::{connected, connected_with};
@@ -163,7 +165,7 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
     let counting = Arc::clone(&failed);
     let builder = Client::builder()
         .observer(move |seen| {
-            if matches!(&seen.event, Telemetry::HandlerException { error, .. }
+            if matches!(&seen.event, TelemetryEvent::HandlerException { error, .. }
                 if **error == *"this handler always does")
             {
                 counting.fetch_add(1, Ordering::Relaxed);

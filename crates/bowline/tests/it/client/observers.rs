@@ -10,7 +10,9 @@ use std::{
     time::Duration,
 };
 
-use bowline::{Client, client::progress_channel, proto::client::Telemetry, testing::ServerProfile};
+use bowline::{
+    Client, client::progress_channel, proto::client::TelemetryEvent, testing::ServerProfile,
+};
 use serde_json::json;
 
 use super::{connected_with, said};
@@ -55,7 +57,7 @@ fn an_observer_may_use_the_client_that_it_observes() {
         let (theirs, counts) = (Arc::clone(&cell), Arc::clone(&used));
         let builder = Client::builder().observer(move |seen| {
             let stops =
-                matches!(&seen.event, Telemetry::RequestStop { method, .. } if method == "tools/call");
+                matches!(&seen.event, TelemetryEvent::RequestStop { method, .. } if method == "tools/call");
             if let (true, Some(client)) = (stops, theirs.get()) {
                 use_it(client);
                 counts.fetch_add(1, Ordering::Relaxed);
@@ -85,9 +87,9 @@ fn what_an_observer_brings_about_is_seen_after_what_it_was_shown() {
         let (theirs, writes) = (Arc::clone(&cell), Arc::clone(&log));
         let builder = Client::builder().observer(move |seen| {
             let line = match &seen.event {
-                Telemetry::RequestStart { method, .. } => format!("start {method}"),
-                Telemetry::RequestStop { method, .. } => format!("stop {method}"),
-                Telemetry::RequestException { method, .. } => format!("failed {method}"),
+                TelemetryEvent::RequestStart { method, .. } => format!("start {method}"),
+                TelemetryEvent::RequestStop { method, .. } => format!("stop {method}"),
+                TelemetryEvent::RequestException { method, .. } => format!("failed {method}"),
                 _ => return,
             };
             let starts = line == "start tools/call";

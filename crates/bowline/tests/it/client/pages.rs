@@ -185,7 +185,7 @@ async fn a_list_without_end_is_followed_as_far_as_the_limits_allow() {
             "{text}"
         );
         assert!(text.contains("raise `ListLimits::max_"), "{text}");
-        assert!(!error.is_retryable());
+        assert!(!error.is_transient());
     }
 }
 
@@ -267,7 +267,7 @@ async fn a_time_is_for_the_whole_list() {
             () = slow => unreachable!(),
         };
         assert_eq!(begun.elapsed(), Duration::from_secs(expected));
-        assert!(error.is_timeout() && error.is_retryable());
+        assert!(error.is_timeout() && error.is_transient());
         let text = format!("{error:#}");
         let told = format!("tools/list: the list timed out after {expected}s");
         assert!(text.starts_with(&told), "{text}");

@@ -103,7 +103,7 @@ async fn calls_under_way_fail_with_the_cause_and_are_not_repeated() {
     let (result, ()) = tokio::join!(call, falling);
     let error = result.expect_err("the connection fell");
     assert_eq!(error.kind(), ErrorKind::Transport);
-    assert!(error.is_connection() && error.is_retryable());
+    assert!(error.is_connection() && error.is_transient());
     assert_eq!(
         format!("{error:#}"),
         "tools/call: the connection was lost: the server closed the connection",
@@ -152,7 +152,7 @@ async fn calls_that_wait_for_the_connection_go_out_when_it_is_back() {
         .await
         .expect_err("there is no connection");
     assert_eq!(error.kind(), ErrorKind::State);
-    assert!(error.is_retryable());
+    assert!(error.is_transient());
 
     let waiting = (0..3).map(|number| {
         let client = client.clone();

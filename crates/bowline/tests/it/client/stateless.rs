@@ -38,7 +38,7 @@ async fn acknowledge(session: &mut FakeSession, listen: &ReceivedMessage) {
 #[tokio::test(start_paused = true)]
 async fn a_session_opens_with_one_question_and_every_request_says_who_asks() {
     let (client, mut session, server) = connected(ServerProfile::stateless()).await;
-    let seen = client.server().expect("there is a session");
+    let seen = client.server_info().expect("there is a session");
     assert_eq!(seen.revision, Revision::V2026_07_28);
     assert_eq!(seen.info.as_ref().map(|info| &*info.name), Some("fake"));
     let answering = async {

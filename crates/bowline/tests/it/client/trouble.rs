@@ -208,7 +208,7 @@ async fn a_link_that_stays_busy_ends_the_call_not_the_connection() {
     for call in calls.collect::<Vec<_>>() {
         let error = call.await.expect("no panic").expect_err("busy");
         assert_eq!(error.reason(), Reason::Backpressure);
-        assert!(error.is_retryable());
+        assert!(error.is_transient());
         assert!(format!("{error:#}").contains("after 3 attempts"), "{error}");
     }
     assert!(begun.elapsed() <= Duration::from_millis(35));

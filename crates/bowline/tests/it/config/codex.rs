@@ -37,7 +37,7 @@ fn servers_are_read_in_their_order() {
     assert_eq!(context7.env["PORT"], "3000");
     let timeouts = file.servers[0].connection.timeouts.clone();
     let timeouts = timeouts.expect("they are set");
-    assert_eq!(timeouts.opening, Duration::from_millis(20_500));
+    assert_eq!(timeouts.connect, Duration::from_millis(20_500));
     assert_eq!(timeouts.tool, Duration::from_secs(45));
 
     let figma = remote(&file.servers[1]);

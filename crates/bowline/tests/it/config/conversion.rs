@@ -36,7 +36,7 @@ fn settings_reach_the_client() {
     let file = loader(&[]).parse(include_str!("samples/bowline.json"));
     let server = file.get("meditation-notes").expect("it is there");
     let mut timeouts = Timeouts::interactive();
-    timeouts.opening = Duration::from_secs(30);
+    timeouts.connect = Duration::from_secs(30);
     timeouts.tool = Duration::from_secs(5);
     let waits = (Duration::from_millis(500), Duration::from_secs(60));
     let expected = Client::builder()

@@ -85,7 +85,7 @@ fn settings() {
     assert_eq!(timeouts.tool, Duration::from_millis(1500));
     assert_eq!(timeouts.resource, timeouts.tool);
     assert_eq!(timeouts.other, timeouts.tool);
-    assert_eq!(timeouts.opening, Duration::from_secs(120));
+    assert_eq!(timeouts.connect, Duration::from_secs(120));
     let backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60), 0.2);
     assert_eq!(settings.backoff, backoff.ok());
     assert_eq!(settings.max_frame_size, Some(1024));

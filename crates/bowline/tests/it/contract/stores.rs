@@ -7,7 +7,7 @@ mod folder_store;
 use std::sync::Arc;
 
 use bowline::{
-    server::store::{JournalStore, MemoryJournalStore, MemoryStateStore, StateStore},
+    server::store::{JournalStore, MemoryJournalStore, MemorySealedStateStore, SealedStateStore},
     testing::contract,
 };
 
@@ -19,18 +19,18 @@ async fn journals_in_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn states_in_memory() {
-    let store = Arc::new(MemoryStateStore::new());
-    contract::state_store(async || Arc::clone(&store)).await;
+    let store = Arc::new(MemorySealedStateStore::new());
+    contract::sealed_state_store(async || Arc::clone(&store)).await;
 }
 
 /// With a clock that runs, and writers that really run at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn stores_in_memory_that_several_threads_use() {
     let journals: Arc<dyn JournalStore> = Arc::new(MemoryJournalStore::new());
-    let states: Arc<dyn StateStore> = Arc::new(MemoryStateStore::new());
+    let states: Arc<dyn SealedStateStore> = Arc::new(MemorySealedStateStore::new());
     tokio::join!(
         contract::journal_store(async || Arc::clone(&journals)),
-        contract::state_store(async || Arc::clone(&states)),
+        contract::sealed_state_store(async || Arc::clone(&states)),
     );
 }
 
@@ -39,8 +39,8 @@ async fn stores_in_memory_that_several_threads_use() {
 async fn shared_stores() {
     let journals = Arc::new(MemoryJournalStore::new());
     contract::journal_store(async || Arc::new(Arc::clone(&journals))).await;
-    let states = Arc::new(MemoryStateStore::new());
-    contract::state_store(async || Arc::new(Arc::clone(&states))).await;
+    let states = Arc::new(MemorySealedStateStore::new());
+    contract::sealed_state_store(async || Arc::new(Arc::clone(&states))).await;
 }
 
 #[cfg(all(feature = "http-server", feature = "macros"))]
@@ -60,7 +60,7 @@ async fn journals_and_states_in_a_folder() {
     let connect = async || Arc::new(folder_store::FolderStore::new(&folder));
     tokio::join!(
         contract::journal_store(connect),
-        contract::state_store(connect)
+        contract::sealed_state_store(connect)
     );
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }

@@ -124,7 +124,7 @@ async fn a_refusal_without_one_is_told_by_its_status_and_the_wait_it_asks_for() 
         ConnectionErrorKind::Status { status: 503, .. }
     ));
     assert_eq!(cause.retry_after(), Some(Duration::from_secs(120)));
-    assert!(error.is_retryable());
+    assert!(error.is_transient());
 }
 
 /// Some servers do not say whose error it is.

@@ -20,7 +20,7 @@ async fn a_stateless_server_is_found_and_every_request_is_marked() {
     let rig = stateless(|_| None).await;
     let client = rig.client().await;
     assert_eq!(
-        client.server().map(|server| server.revision),
+        client.server_info().map(|server| server.revision),
         Some(Revision::V2026_07_28)
     );
     client
@@ -199,7 +199,7 @@ async fn a_server_that_changed_its_era_is_found_again() {
     first.stop().await;
     *lock(&upgraded) = true;
     let second = builder().connect(http.clone()).await.expect("it connects");
-    let server = second.server().expect("a server");
+    let server = second.server_info().expect("a server");
     assert_eq!(server.revision, Revision::V2026_07_28);
     assert_eq!(http.known_era(), Some(Era::Stateless));
 }

@@ -12,7 +12,7 @@ use bowline::{
     Client,
     client::{ClientBuilder, Notification, progress_channel},
     proto::{
-        client::{Telemetry, Timeouts},
+        client::{TelemetryEvent, Timeouts},
         jsonrpc::RawJson,
         model::{ElicitAction, ElicitParams, ElicitResult, LogLevel},
         revision::Revision,
@@ -129,7 +129,7 @@ async fn heard(words: impl AsyncRead + Unpin + Send + 'static, wanted: &str) -> 
 
 fn builder() -> ClientBuilder {
     let mut timeouts = Timeouts::standard();
-    timeouts.opening = Duration::from_secs(120);
+    timeouts.connect = Duration::from_secs(120);
     timeouts.probe = Duration::from_secs(60);
     timeouts.tool = Duration::from_secs(60);
     timeouts.other = Duration::from_secs(60);
@@ -143,7 +143,8 @@ async fn open(builder: ClientBuilder, http: Http) -> (Client, Arc<Mutex<Vec<Stri
     let complaints = Arc::<Mutex<Vec<String>>>::default();
     let seen = Arc::clone(&complaints);
     let builder = builder.observer(move |telemetry| {
-        if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.event {
+        if let TelemetryEvent::Violation { .. } | TelemetryEvent::UnknownResponse = telemetry.event
+        {
             lock(&seen).push(format!("{telemetry:?}"));
         }
     });
@@ -171,12 +172,12 @@ fn asked() -> ClientBuilder {
 async fn text(client: &Client, tool: &str, arguments: serde_json::Value) -> String {
     let result = within(async { client.tools().call(tool, arguments).await }).await;
     let result = result.expect("an answer");
-    assert!(!result.is_failure(), "{tool}: {}", result.all_text());
+    assert!(!result.is_error(), "{tool}: {}", result.all_text());
     result.all_text()
 }
 
 async fn check_everything(client: &Client) {
-    let server = client.server().expect("a server");
+    let server = client.server_info().expect("a server");
     assert_eq!(server.revision, Revision::V2025_11_25);
     let tools = within(client.tools().list()).await.expect("a list");
     assert!(tools.len() >= 12, "{}", tools.len());
@@ -271,7 +272,7 @@ async fn the_python_sdk_over_one_endpoint_in_both_eras() {
         for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
             let (client, complaints) =
                 open(asked().revisions([revision]), served.http("/mcp")).await;
-            let server = client.server().expect("a server");
+            let server = client.server_info().expect("a server");
             assert_eq!(server.revision, revision);
             let tools = within(client.tools().list()).await.expect("a list");
             assert!(tools.iter().any(|tool| tool.name == "add"));
@@ -295,7 +296,7 @@ async fn the_python_sdk_over_one_endpoint_in_both_eras() {
 async fn the_python_sdk_is_asked_in_the_newest_revision_that_it_has() {
     let served = Served::python("highlevel_server", "stream").await;
     let (client, _) = open(builder(), served.http("/mcp")).await;
-    let server = client.server().expect("a server");
+    let server = client.server_info().expect("a server");
     assert_eq!(server.revision, Revision::V2026_07_28);
     client.stop().await;
     served.end().await;
@@ -354,7 +355,7 @@ async fn counted(client: &Client, to: usize) -> usize {
 
 /// What does not depend on the era, nor on the form of the answers.
 async fn check_typescript(client: &Client) {
-    let server = client.server().expect("a server");
+    let server = client.server_info().expect("a server");
     assert_eq!(server.instructions.as_deref(), Some("Knots only."));
     let tools = within(client.tools().list()).await.expect("a list");
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
@@ -380,7 +381,7 @@ async fn the_typescript_sdk_in_both_eras() {
             }
             let only = asked().revisions([revision]).log_level(LogLevel::Warning);
             let (client, complaints) = open(only, served.http("/mcp")).await;
-            assert_eq!(client.server().expect("a server").revision, revision);
+            assert_eq!(client.server_info().expect("a server").revision, revision);
             let mut notices = client.notifications();
             check_typescript(&client).await;
             let booked = text(&client, "book", json!({"flight": "BW 1"})).await;
@@ -407,7 +408,7 @@ async fn the_typescript_sdk_without_sessions_in_both_eras() {
     let served = Served::typescript("sessionless").await;
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         let (client, complaints) = open(asked().revisions([revision]), served.http("/mcp")).await;
-        assert_eq!(client.server().expect("a server").revision, revision);
+        assert_eq!(client.server_info().expect("a server").revision, revision);
         check_typescript(&client).await;
         assert_eq!(counted(&client, 3).await, 3, "{revision:?}");
         client.stop().await;
@@ -443,7 +444,7 @@ async fn the_typescript_sdk_tells_of_changes_in_both_eras() {
 async fn the_typescript_sdk_is_asked_in_the_newest_revision_that_it_has() {
     let served = Served::typescript("auto").await;
     let (client, _) = open(builder(), served.http("/mcp")).await;
-    let server = client.server().expect("a server");
+    let server = client.server_info().expect("a server");
     assert_eq!(server.revision, Revision::V2026_07_28);
     client.stop().await;
     served.end().await;

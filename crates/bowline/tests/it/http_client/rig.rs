@@ -403,7 +403,7 @@ async fn write_chunk(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()
 
 pub(crate) fn builder() -> ClientBuilder {
     let mut timeouts = Timeouts::standard();
-    timeouts.opening = PATIENCE;
+    timeouts.connect = PATIENCE;
     timeouts.probe = PATIENCE;
     Client::builder()
         .client_info("rigged", "1")

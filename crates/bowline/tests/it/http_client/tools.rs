@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bowline::proto::client::Telemetry;
+use bowline::proto::client::TelemetryEvent;
 use serde_json::{Value, json};
 
 use super::rig::{Hit, Reply, Rig, builder, stateless};
@@ -121,7 +121,7 @@ async fn a_faulty_tool_is_dropped_from_the_list_and_told() {
     let seen = Arc::<Mutex<Vec<String>>>::default();
     let told = Arc::clone(&seen);
     let builder = builder().observer(move |telemetry| {
-        if let Telemetry::ToolDropped { tool, .. } = &telemetry.event {
+        if let TelemetryEvent::ToolDropped { tool, .. } = &telemetry.event {
             lock(&told).push(tool.to_string());
         }
     });

@@ -61,7 +61,7 @@ async fn a_server_of_the_first_revision_is_found_and_spoken_to() {
     let http = rig.http().bearer("s3cr3t").expect("a token");
     let eras = http.clone();
     let client = builder().connect(http).await.expect("it connects");
-    let server = client.server().expect("a server");
+    let server = client.server_info().expect("a server");
     assert_eq!(server.revision, Revision::V2024_11_05);
     assert_eq!(eras.known_era(), Some(Era::Handshake));
     let result = client.tools().call("hail", json!({})).await;

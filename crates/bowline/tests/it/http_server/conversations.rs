@@ -2,7 +2,7 @@
 
 use bowline::server::{
     seal::SealKeys,
-    store::{MemoryJournalStore, MemoryStateStore},
+    store::{MemoryJournalStore, MemorySealedStateStore},
 };
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ async fn two_nodes_share_a_conversation() {
         let journals = std::sync::Arc::clone(&journals);
         workshop_with(|server| {
             let server = server.seal_keys(key()).journal_store(journals);
-            server.state_store(MemoryStateStore::default())
+            server.sealed_state_store(MemorySealedStateStore::default())
         })
     };
     let (one, two) = (node(), node());

@@ -131,7 +131,7 @@ impl Steps {
         let (gate, begun) = (Arc::clone(&self.gate), Arc::clone(&self.begun));
         let done = Arc::clone(&self.done);
         let tool = Tool::new("pay").description("Pays").input::<Named>();
-        tool.handler_with_context(move |input, cx: Conversation| {
+        tool.handler_with_conversation(move |input, cx: Conversation| {
             let (gate, begun) = (Arc::clone(&gate), Arc::clone(&begun));
             let done = Arc::clone(&done);
             async move {

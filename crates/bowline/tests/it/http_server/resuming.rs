@@ -333,7 +333,7 @@ async fn a_question_is_not_lost_on_a_client_that_does_not_read() {
     let flood = Tool::new("flood_and_ask")
         .description("Says very much, and then asks")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             let words = "x".repeat(1024);
             for step in 0..2_000 {
                 cx.progress_with_message(f64::from(step), None, &words);

@@ -134,9 +134,9 @@ async fn nothing_follows_the_answer() {
         let tool = bowline::server::Tool::new("linger").description("Talks on");
         let tool = tool.no_input();
         server.tool(
-            tool.handler_with_context(async |_, cx: bowline::server::Conversation| {
+            tool.handler_with_conversation(async |_, cx: bowline::server::Conversation| {
                 cx.progress(1.0, None);
-                let later = bowline::server::ServerContext::clone(&cx);
+                let later = bowline::server::HandlerContext::clone(&cx);
                 tokio::spawn(async move {
                     for step in 2..100 {
                         later.progress(f64::from(step), None);

@@ -65,7 +65,7 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
     let waits = |name: &str, before: fn(&Conversation)| {
         let (gate, alive, sender) = (Arc::clone(&gate), Arc::clone(&alive), sender.clone());
         let tool = Tool::new(name).description("Waits").no_input();
-        tool.handler_with_context(move |_, cx: Conversation| {
+        tool.handler_with_conversation(move |_, cx: Conversation| {
             let guard = Guard::new(&alive, &sender);
             let gate = Arc::clone(&gate);
             async move {
@@ -79,7 +79,7 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
     let pour = {
         let (alive, sender) = (Arc::clone(&alive), sender.clone());
         let tool = Tool::new("pour").description("Talks for ever").no_input();
-        tool.handler_with_context(move |_, cx: Conversation| {
+        tool.handler_with_conversation(move |_, cx: Conversation| {
             let guard = Guard::new(&alive, &sender);
             async move {
                 let _guard = guard;
@@ -154,7 +154,7 @@ fn quick() -> Vec<Tool> {
     let chatty = Tool::new("chatty")
         .description("Tells how it goes")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             for step in 1..=3 {
                 cx.progress(f64::from(step), 3.0);
                 tokio::task::yield_now().await;
@@ -165,7 +165,7 @@ fn quick() -> Vec<Tool> {
     let flood = Tool::new("flood")
         .description("Says very much, and counts what is taken")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             let words = "x".repeat(1024);
             let steps = 0..20_000;
             let told =
@@ -175,19 +175,23 @@ fn quick() -> Vec<Tool> {
     let ask = Tool::new("ask")
         .description("Asks twice")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let first = cx.elicit::<Colour>("First?").key("first").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let first = cx
+                .elicit::<Colour>("First?")
+                .key("first")
+                .required()
+                .await?;
             let second = cx
                 .elicit::<Colour>("Second?")
                 .key("second")
-                .strict()
+                .required()
                 .await?;
             Ok(format!("{} and {}", first.colour, second.colour))
         });
     let fail = Tool::new("fail")
         .description("Panics")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             assert!(cx.name().is_empty(), "on purpose");
             Ok("unreached")
         });

@@ -22,7 +22,7 @@ async fn it_opens_by_handshake_and_describes_itself() -> Checked {
         let peer = everything().await?;
         assert_eq!(peer.revision(), Some(Revision::V2025_11_25));
         assert_eq!(peer.name(), "mcp-servers/everything 2.0.0");
-        let server = peer.server().ok_or("no server")?;
+        let server = peer.server_info().ok_or("no server")?;
         let instructions = server.instructions.as_deref().unwrap_or_default();
         assert!(instructions.contains("Everything Server"), "{instructions}");
         for capability in ["logging", "completions", "resources.subscribe", "tasks"] {

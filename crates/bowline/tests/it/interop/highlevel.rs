@@ -30,7 +30,7 @@ async fn it_is_discovered_and_every_request_says_who_asks() -> Checked {
         let peer = Peer::open(builder(), script("highlevel_server.py")?).await?;
         assert_eq!(peer.revision(), Some(Revision::V2026_07_28));
         assert_eq!(peer.name(), "bowline-peer 1.2.3");
-        let server = peer.server().ok_or("no server")?;
+        let server = peer.server_info().ok_or("no server")?;
         let instructions = server.instructions.as_deref();
         assert_eq!(instructions, Some("Ask me anything; I may ask back."));
         assert!(peer.frames.sent("initialize").is_empty());
@@ -79,7 +79,7 @@ async fn tools_are_called_well_and_badly() -> Checked {
             assert!(text.contains("validation error"), "{text}");
             let unknown = peer.tools().call("untie", json!({})).await;
             match unknown {
-                Ok(result) => assert!(result.is_failure(), "{result:?}"),
+                Ok(result) => assert!(result.is_error(), "{result:?}"),
                 Err(error) => assert_eq!(error.reason(), Reason::InvalidParams),
             }
             peer.close().await?;

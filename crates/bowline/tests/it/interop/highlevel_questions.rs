@@ -136,7 +136,7 @@ async fn what_the_client_did_not_offer_is_not_asked() -> Checked {
         for revision in ERAS {
             let peer = open(builder(), revision).await?;
             let refused = match peer.tools().call("book", json!({"flight": "BW 3"})).await {
-                Ok(result) => result.is_failure().then(|| text_of(&result)),
+                Ok(result) => result.is_error().then(|| text_of(&result)),
                 Err(error) => error.server_error().map(ToString::to_string),
             };
             let refused = refused.ok_or("it went through")?;

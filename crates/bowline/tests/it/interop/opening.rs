@@ -11,7 +11,7 @@ use super::rig::{Checked, Peer, builder, node, script, within};
 /// starts so fast that the probe is answered before the handshake is tried.
 fn hasty() -> ClientBuilder {
     let mut timeouts = Timeouts::standard();
-    timeouts.opening = Duration::from_secs(120);
+    timeouts.connect = Duration::from_secs(120);
     timeouts.probe = Duration::from_millis(1);
     builder().timeouts(timeouts)
 }

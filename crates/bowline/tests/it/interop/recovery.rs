@@ -45,7 +45,7 @@ async fn a_server_that_exits_is_started_again() -> Checked {
             let Err(error) = peer.tools().call("die", json!({"code": 3})).await else {
                 return Err("the dead do not answer".into());
             };
-            assert!(error.is_connection() && error.is_retryable(), "{error}");
+            assert!(error.is_connection() && error.is_transient(), "{error}");
             let cause = error.connection_error().ok_or("no cause")?;
             let exited = ConnectionErrorKind::Exited {
                 code: Some(3),

@@ -14,7 +14,7 @@ use bowline::{
     client::Observation,
     client::{ClientBuilder, Notification, Notifications},
     proto::{
-        client::{Telemetry, Timeouts},
+        client::{TelemetryEvent, Timeouts},
         model::{CallToolResult, Tool},
         revision::Revision,
     },
@@ -78,7 +78,7 @@ fn top() -> PathBuf {
 /// A builder with patience for machines that have much else to do.
 pub(crate) fn builder() -> ClientBuilder {
     let mut timeouts = Timeouts::standard();
-    timeouts.opening = Duration::from_secs(120);
+    timeouts.connect = Duration::from_secs(120);
     timeouts.probe = Duration::from_secs(60);
     timeouts.resource = Duration::from_secs(60);
     timeouts.tool = Duration::from_secs(60);
@@ -101,7 +101,9 @@ impl Peer {
         let complaints = Arc::<Mutex<Vec<String>>>::default();
         let seen = Arc::clone(&complaints);
         let observer = move |telemetry: &Observation| {
-            if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.event {
+            if let TelemetryEvent::Violation { .. } | TelemetryEvent::UnknownResponse =
+                telemetry.event
+            {
                 let mut seen = lock(&seen);
                 seen.push(format!("{telemetry:?}"));
             }
@@ -125,12 +127,12 @@ impl Peer {
 
     /// The revision that is spoken.
     pub(crate) fn revision(&self) -> Option<Revision> {
-        self.client.server().map(|server| server.revision)
+        self.client.server_info().map(|server| server.revision)
     }
 
     /// What the server calls itself, and its version.
     pub(crate) fn name(&self) -> String {
-        let server = self.client.server();
+        let server = self.client.server_info();
         let info = server.and_then(|server| server.info.clone());
         info.map(|info| format!("{} {}", info.name, info.version))
             .unwrap_or_default()
@@ -148,7 +150,7 @@ impl Peer {
     pub(crate) async fn text<A: Serialize>(&self, tool: &str, args: A) -> Result<String, Fault> {
         let result = self.client.tools().call(tool, args).await?;
         let text = text_of(&result);
-        if result.is_failure() {
+        if result.is_error() {
             return Err(format!("{tool} failed: {text}").into());
         }
         Ok(text)
@@ -157,14 +159,14 @@ impl Peer {
     /// Calls a tool that must fail in its result; gives its texts.
     pub(crate) async fn failure<A: Serialize>(&self, tool: &str, args: A) -> Result<String, Fault> {
         let result = self.client.tools().call(tool, args).await?;
-        assert!(result.is_failure(), "{tool}: {result:?}");
+        assert!(result.is_error(), "{tool}: {result:?}");
         Ok(text_of(&result))
     }
 
     /// Calls a tool that must succeed; gives its structured result.
     pub(crate) async fn value<A: Serialize>(&self, tool: &str, args: A) -> Result<Value, Fault> {
         let result = self.client.tools().call(tool, args).await?;
-        assert!(!result.is_failure(), "{tool}: {result:?}");
+        assert!(!result.is_error(), "{tool}: {result:?}");
         match &result.structured_content {
             Some(value) => Ok(value.decode()?),
             None => Err(format!("{tool} has no structured result").into()),

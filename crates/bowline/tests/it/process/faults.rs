@@ -31,7 +31,7 @@ fn builder() -> bowline::client::ClientBuilder {
     let backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(2), 0.0);
     Client::builder()
         .backoff(backoff.expect("it is sound"))
-        .opening_timeout(Duration::from_secs(60))
+        .connect_timeout(Duration::from_secs(60))
 }
 
 async fn call(client: &Client) -> Result<String, Error> {
@@ -42,7 +42,7 @@ async fn call(client: &Client) -> Result<String, Error> {
 }
 
 fn pid(client: &Client) -> u32 {
-    let server = client.server().expect("there was a session");
+    let server = client.server_info().expect("there was a session");
     let pid = server.instructions.as_deref().expect("it says its id");
     pid.parse().expect("it is a number")
 }
@@ -165,7 +165,7 @@ async fn one_that_does_not_open_in_time_is_quoted() {
     let script = "echo waiting for the database >&2; exec sleep 900";
     let server = ChildProcess::new("sh").args(["-c", script]);
     let client = builder()
-        .opening_timeout(Duration::from_millis(100))
+        .connect_timeout(Duration::from_millis(100))
         .connect_in_background(server);
     let mut health = client.watch_health();
     // The first attempts may be over before it has said anything.
@@ -231,7 +231,7 @@ async fn one_that_takes_long_to_start() {
 #[tokio::test]
 async fn one_that_answers_the_era_probe_late() {
     let mut timeouts = Timeouts::standard();
-    timeouts.opening = Duration::from_secs(60);
+    timeouts.connect = Duration::from_secs(60);
     timeouts.probe = Duration::from_millis(20);
     for (mode, era) in [
         ("late-probe", Era::Handshake),
@@ -241,7 +241,7 @@ async fn one_that_answers_the_era_probe_late() {
             .timeouts(timeouts.clone())
             .connect(faulty(mode));
         let client = within("connecting", connecting).await.expect("it opens");
-        let server = client.server().expect("there is a session");
+        let server = client.server_info().expect("there is a session");
         assert_eq!(server.revision.rules().era, era, "{mode}");
         call(&client).await.expect("an answer");
         assert_eq!(client.health().sessions, 1);

@@ -33,8 +33,8 @@ fn service() -> Service {
     let paint = Tool::new("paint")
         .description("Asks twice")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let first = cx.elicit::<Colour>("First?").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let first = cx.elicit::<Colour>("First?").required().await?;
             match cx.elicit::<Colour>("Second?").await? {
                 Elicited::Accepted(second) => Ok(format!("{} and {}", first.colour, second.colour)),
                 _ => Ok(format!("only {}", first.colour)),
@@ -103,7 +103,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model() {
         .call("hello", json!({"name": 7}))
         .await
         .unwrap();
-    assert!(result.is_failure());
+    assert!(result.is_error());
     assert_eq!(
         result.all_text(),
         "Invalid arguments\n- at /name: 7 is not of type \"string\""

@@ -181,7 +181,7 @@ async fn branches_are_only_so_deep() {
 #[tokio::test]
 async fn a_branch_asks_the_user_only_if_it_may() {
     async fn name(cx: Conversation) -> Result<String> {
-        let name = cx.elicit::<Name>("Name?").strict().await?;
+        let name = cx.elicit::<Name>("Name?").required().await?;
         Ok(name.name)
     }
     async fn visit(cx: Conversation) -> Result<String> {

@@ -130,8 +130,8 @@ fn what_the_compiler_cannot_see_is_refused_when_the_server_is_built() {
         .no_input()
         .elicits::<Where>()
         .elicits::<Where>()
-        .handler_with_context(async |_, cx: Conversation| {
-            let place = cx.elicit::<Where>("Where?").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let place = cx.elicit::<Where>("Where?").required().await?;
             Ok(place.city)
         });
     let keys = "two of its forms have the key \"place\"";

@@ -314,7 +314,7 @@ fn numbers_that_do_not_fit_are_refused() {
 fn adapted(form: &ElicitSchema) -> [Value; 5] {
     Revision::ALL.map(|revision| {
         let mut form = form.clone();
-        form.adapt(&revision.rules().dialect);
+        form.adapt(&revision.rules().features);
         serde_json::to_value(form).expect("a form is JSON")
     })
 }
@@ -379,7 +379,7 @@ fn every_revision_gets_what_it_can_carry() {
 fn revisions_say_what_they_cannot_carry() {
     let why = |form: ElicitSchema| {
         let params = ElicitParams::form("Please", form);
-        Revision::ALL.map(|revision| params.unsupported_reason(&revision.rules().dialect))
+        Revision::ALL.map(|revision| params.unsupported_reason(&revision.rules().features))
     };
     let none = Some("this protocol version does not support elicitation");
     let one = Some("this protocol version does not support multiple choice");

@@ -85,8 +85,8 @@ fn service() -> Service {
                 .argument(Argument::new("topic").required())
                 .requires([ClientCapability::Elicitation])
                 .get(async |arguments, cx: Conversation| {
-                    let tone = cx.elicit::<Tone>("Which tone?").strict().await?;
-                    let again = cx.elicit::<Tone>("Really?").strict().await?;
+                    let tone = cx.elicit::<Tone>("Which tone?").required().await?;
+                    let again = cx.elicit::<Tone>("Really?").required().await?;
                     Ok(format!(
                         "{} {} {}",
                         &arguments["topic"], tone.tone, again.tone

@@ -10,8 +10,8 @@ use bowline::{
         revision::Revision,
     },
     server::{
-        ClientCapability, Conversation, Error, Json, Resource, ResourceSource, ResourceTemplate,
-        Result, Server, ServerContext, Service,
+        ClientCapability, Conversation, Error, HandlerContext, Json, Resource, ResourceSource,
+        ResourceTemplate, Result, Server, Service,
         form::Elicit,
         resource::{ContentPart, ResourcePage},
     },
@@ -37,7 +37,7 @@ struct Place {
 pub(super) struct Numbers;
 
 impl<S: Send + Sync + 'static> ResourceSource<S> for Numbers {
-    async fn list(&self, cursor: Option<&str>, _cx: &ServerContext<S>) -> Result<ResourcePage> {
+    async fn list(&self, cursor: Option<&str>, _cx: &HandlerContext<S>) -> Result<ResourcePage> {
         let first: u32 = cursor.unwrap_or("0").parse()?;
         let numbers = (first..25).take(10);
         let page =
@@ -92,7 +92,7 @@ fn service() -> Service {
             Resource::new("test://asks", "asks")
                 .requires([ClientCapability::Elicitation])
                 .read(async |cx: Conversation| {
-                    let which = cx.elicit::<Which>("Which?").strict().await?;
+                    let which = cx.elicit::<Which>("Which?").required().await?;
                     Ok(format!("the {} one", which.one))
                 }),
         )
@@ -345,7 +345,7 @@ async fn what_a_client_cannot_do_hides_what_needs_it() {
 struct Forms;
 
 impl ResourceSource for Forms {
-    async fn list(&self, _cursor: Option<&str>, _cx: &ServerContext) -> Result<ResourcePage> {
+    async fn list(&self, _cursor: Option<&str>, _cx: &HandlerContext) -> Result<ResourcePage> {
         Ok(ResourcePage::new([model::Resource::new("form:1", "form")]))
     }
 
@@ -353,7 +353,7 @@ impl ResourceSource for Forms {
         if uri != "form:1" {
             return Ok(None);
         }
-        let which = cx.elicit::<Which>("Which?").strict().await?;
+        let which = cx.elicit::<Which>("Which?").required().await?;
         Ok(Some(vec![ContentPart::text(which.one)]))
     }
 
@@ -407,7 +407,7 @@ async fn how_long_contents_may_be_kept_is_said() {
                     .text("2"),
             )
             .resource(Resource::new("a:3", "asks").read(async |cx: Conversation| {
-                Ok(cx.elicit::<Which>("Which?").strict().await?.one)
+                Ok(cx.elicit::<Which>("Which?").required().await?.one)
             }))
             .build()
             .unwrap();

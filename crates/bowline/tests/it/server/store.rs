@@ -4,8 +4,8 @@
 use std::{error::Error, time::Duration};
 
 use bowline::server::store::{
-    AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore, MemoryStateStore,
-    NewEntry, StateStore, StoreError,
+    AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore,
+    MemorySealedStateStore, NewEntry, SealedStateStore, StoreError,
 };
 use bytes::Bytes;
 
@@ -161,7 +161,7 @@ async fn a_lease_alone_leaves_nothing_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_store_refuses_states_and_forgets_none() {
-    let store = MemoryStateStore::with_limits(20, 20);
+    let store = MemorySealedStateStore::with_limits(20, 20);
     store.save(key("a"), bytes("1234"), TTL).await.unwrap();
     store.save(key("b"), bytes("12345"), TTL).await.unwrap_err();
     store.save(key("b"), bytes("1234"), TTL).await.unwrap();
@@ -178,7 +178,7 @@ async fn a_full_store_refuses_states_and_forgets_none() {
 #[tokio::test(start_paused = true)]
 async fn a_small_part_does_not_keep_a_large_frame() {
     let frame = Bytes::from(vec![7; 1 << 20]);
-    let (journals, states) = (MemoryJournalStore::new(), MemoryStateStore::new());
+    let (journals, states) = (MemoryJournalStore::new(), MemorySealedStateStore::new());
     let mut entry = NewEntry::new(0, frame.slice(..5), TTL);
     entry.response = Some(frame.slice(..5));
     journals.append(key("a"), entry).await.unwrap();

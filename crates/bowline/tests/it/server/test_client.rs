@@ -76,10 +76,10 @@ fn book() -> Tool<App> {
     Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             cx.log(LogLevel::Info, "looking");
             cx.progress_with_message(1.0, 2.0, "found some");
-            let choice = cx.elicit::<Choice>("Which flight?").strict().await?;
+            let choice = cx.elicit::<Choice>("Which flight?").required().await?;
             let number: u32 = cx
                 .step("reserve", async { Ok(cx.state().reserve()) })
                 .await?;
@@ -156,8 +156,8 @@ result   {"content":[{"type":"text","text":"Error: ElicitationDeclined: the user
 async fn a_transcript_is_the_same_live_and_by_replay() {
     let ask = || {
         let tool = Tool::new("ask").description("Asks").no_input();
-        tool.handler_with_context(async |_, cx: Conversation| {
-            let choice = cx.elicit::<Choice>("Which?").strict().await?;
+        tool.handler_with_conversation(async |_, cx: Conversation| {
+            let choice = cx.elicit::<Choice>("Which?").required().await?;
             cx.confirm("Sure?").await?;
             Ok(choice.flight)
         })
@@ -308,7 +308,7 @@ fn summary() -> Tool {
     Tool::new("summary")
         .description("Asks a model")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             let prompt = SamplingMessage::new(Role::User, SamplingBlock::text("Summarise"));
             let question = CreateMessageParams::new(vec![prompt], 100);
             let answer = cx.ask(question, None).await?;
@@ -336,7 +336,7 @@ async fn models_give_queued_answers() {
         for text in texts {
             let outcome = client.call("summary", json!({})).await;
             // Older revisions have no tools in answers, and say so in words.
-            if text != "no text" || revision.rules().dialect.sampling_tools {
+            if text != "no text" || revision.rules().features.sampling_tools {
                 outcome.assert_text(text);
             }
         }
@@ -361,7 +361,7 @@ async fn a_model_may_refuse() {
 async fn roots_and_pages_are_answered() {
     let tool = || {
         let tool = Tool::new("ask").description("Asks").no_input();
-        tool.handler_with_context(async |_, cx: Conversation| {
+        tool.handler_with_conversation(async |_, cx: Conversation| {
             let roots = cx.roots().await?;
             let agreed = cx.elicit_url("Sign in", "https://example.com/").await?;
             Ok(format!("{} {agreed:?}", roots[0].uri))

@@ -13,7 +13,7 @@ use bowline::{
         revision::Revision,
     },
     server::{
-        CallLimits, ClientCapability, Conversation, Json, Result, Server, ServerContext, Service,
+        CallLimits, ClientCapability, Conversation, HandlerContext, Json, Result, Server, Service,
         Tool, form::Elicit, tool,
     },
 };
@@ -77,7 +77,7 @@ async fn add(
 /// - asks for the seat
 /// - remembers it
 async fn book_flight(#[input] Trip { city }: Trip, cx: Conversation<App>) -> Result<String> {
-    let seat = cx.elicit::<Seat>("Which seat?").strict().await?;
+    let seat = cx.elicit::<Seat>("Which seat?").required().await?;
     let booked = format!("{city}, row {}", seat.row);
     cx.state().booked().push(booked.clone());
     Ok(booked)
@@ -92,7 +92,7 @@ async fn look_up(
     #[serde(default, rename = "max")]
     mut limit: u32,
     #[schemars(with = "String")] r#type: Value,
-    cx: ServerContext<App>,
+    cx: HandlerContext<App>,
 ) -> Result<String> {
     limit += 1;
     let booked = cx.state().booked().len();
@@ -108,7 +108,7 @@ async fn sure(cx: Conversation) -> Result<&'static str> {
 
 /// Who calls.
 #[tool]
-async fn whose(cx: ServerContext) -> Result<String> {
+async fn whose(cx: HandlerContext) -> Result<String> {
     Ok(cx.name().to_owned())
 }
 
@@ -180,7 +180,7 @@ fn options_become_calls() {
                 .max_depth(2),
         )
         .input::<Trip>()
-        .handler_with_context(book_flight);
+        .handler_with_conversation(book_flight);
     check(&book_flight::tool(), &built);
 }
 
@@ -211,7 +211,7 @@ fn attributes_of_parameters_become_those_of_fields() {
     let built: Tool<App> = Tool::new("look_up")
         .description("Looks something up.")
         .input::<LookUp>()
-        .handler_with_context(async |input, cx: Conversation<App>| {
+        .handler_with_conversation(async |input, cx: Conversation<App>| {
             look_up(input.region, input.limit, input.r#type, cx.context()).await
         });
     check(&look_up::tool(), &built);
@@ -226,7 +226,7 @@ fn no_arguments_are_no_input() {
     let built: Tool = Tool::new("sure")
         .description("Asks, and needs no state for it.")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| sure(cx).await);
+        .handler_with_conversation(async |_, cx: Conversation| sure(cx).await);
     check(&sure::tool(), &built);
 }
 
@@ -275,7 +275,7 @@ async fn tools_of_functions_run() {
         ] {
             let result = client.tools().call(name, arguments).await.unwrap();
             assert_eq!(result.all_text(), expected, "{name} in {revision}");
-            assert!(!result.is_failure(), "{name} in {revision}");
+            assert!(!result.is_error(), "{name} in {revision}");
         }
     }
     let client = client(&service, Revision::V2026_07_28).await;
@@ -283,7 +283,7 @@ async fn tools_of_functions_run() {
     let result = client.tools().call("look_up", arguments).await.unwrap();
     assert_eq!(result.all_text(), "north 3 \"x\" 2");
     let result = client.tools().call("add", json!({"a": "1"})).await.unwrap();
-    assert!(result.is_failure());
+    assert!(result.is_error());
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use bowline::{
     server::{
         Server, Service,
         seal::SealKeys,
-        store::{MemoryJournalStore, MemoryStateStore},
+        store::{MemoryJournalStore, MemorySealedStateStore},
     },
     testing::{
         ModelAnswer, TestClient, TestClients, TranscriptEntry, UserAnswer, accept, cancel, confirm,
@@ -111,14 +111,14 @@ async fn nothing_is_booked_twice_on_two_nodes() {
     let agency = Agency::default();
     let (journals, states) = (
         Arc::new(MemoryJournalStore::default()),
-        Arc::new(MemoryStateStore::default()),
+        Arc::new(MemorySealedStateStore::default()),
     );
     let node = || {
         let keys = SealKeys::from_secret(b"a secret for tests, and for nothing else");
         server(&agency)
             .seal_keys(keys.expect("it is long enough"))
             .journal_store(Arc::clone(&journals))
-            .state_store(Arc::clone(&states))
+            .sealed_state_store(Arc::clone(&states))
             .build()
             .expect("the server is sound")
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::rig::{ISSUER, Issuer, METADATA, Node, protected, stateless};
 use bowline::{
     server::{
-        auth::{AccessToken, Grant, TokenVerifier, VerifyError},
+        auth::{AccessToken, TokenClaims, TokenVerifier, VerifyError},
         http::HttpOptions,
     },
     transport::BoxFuture,
@@ -134,12 +134,15 @@ impl TokenVerifier for Talkative {
         ISSUER
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         assert_eq!(format!("{token:?}"), "AccessToken(…)");
         let verified = match token.secret() {
             "quotes" => Err(VerifyError::Invalid("a \"b\"\r\nX-Evil: é, scope=\\")),
-            "stranger" => Ok(Grant::new("https://elsewhere.example", "ada")),
-            _ => Ok(Grant::new(ISSUER, "ada")),
+            "stranger" => Ok(TokenClaims::new("https://elsewhere.example", "ada")),
+            _ => Ok(TokenClaims::new(ISSUER, "ada")),
         };
         Box::pin(std::future::ready(verified))
     }

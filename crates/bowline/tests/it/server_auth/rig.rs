@@ -17,8 +17,8 @@ use bowline::{
     server::{
         Conversation, Prompt, Resource, ResourceTemplate, Server, Service, Tool,
         auth::{
-            Fetch, FetchError, FetchRequest, Grant, JwtVerifier, KeySource, Protection,
-            ProtectionBuilder,
+            Fetch, FetchError, FetchRequest, JwtVerifier, KeySource, Protection, ProtectionBuilder,
+            TokenClaims,
         },
         http::{Body, HttpOptions, HttpService, PeerAddr},
         prompt::Argument,
@@ -177,17 +177,17 @@ pub(super) fn service(ran: &Ran) -> Service {
     let whoami = Tool::new("whoami")
         .description("Says what it knows of its caller")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
-            let grant = cx.grant();
+        .handler_with_conversation(async |_, cx: Conversation| {
+            let claims = cx.claims();
             let said = json!({
                 "principal": cx.principal(),
-                "subject": grant.and_then(|it| it.subject()),
-                "issuer": grant.map(Grant::issuer),
-                "client": grant.and_then(|it| it.client_id()),
-                "scopes": grant.map(|it| it.scopes().collect::<Vec<_>>()),
-                "team": grant.and_then(|it| it.claim::<Team>("team")).map(|team| team.id),
-                "wrong": grant.and_then(|it| it.claim::<u32>("team")),
-                "shown": format!("{grant:?}"),
+                "subject": claims.and_then(|it| it.subject()),
+                "issuer": claims.map(TokenClaims::issuer),
+                "client": claims.and_then(|it| it.client_id()),
+                "scopes": claims.map(|it| it.scopes().collect::<Vec<_>>()),
+                "team": claims.and_then(|it| it.claim::<Team>("team")).map(|team| team.id),
+                "wrong": claims.and_then(|it| it.claim::<u32>("team")),
+                "shown": format!("{claims:?}"),
             });
             Ok(said.to_string())
         });
@@ -204,9 +204,9 @@ pub(super) fn service(ran: &Ran) -> Service {
     let ask = Tool::new("ask")
         .description("Asks")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             cx.confirm("Really?").await?;
-            Ok(format!("{:?}", cx.grant().and_then(|it| it.subject())))
+            Ok(format!("{:?}", cx.claims().and_then(|it| it.subject())))
         });
     let wait = Tool::new("wait").description("Waits for ever").no_input();
     let wait = wait.handler(|_| std::future::pending::<bowline::server::Result<&str>>());

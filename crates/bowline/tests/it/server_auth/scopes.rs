@@ -6,7 +6,7 @@ use bowline::{
     Client,
     server::{
         Conversation, Prompt, Resource, ResourceTemplate, Server, Tool,
-        auth::{Grant, Protection},
+        auth::{Protection, TokenClaims},
         http::HttpOptions,
     },
 };
@@ -276,10 +276,10 @@ async fn without_protection_nobody_over_http_has_scopes() {
     assert_eq!(node.ran.load(Ordering::SeqCst), 0);
     // A layer of one's own may say what a caller may do.
     let (request, body) = stateless("tools/call", json!({"name": "write", "arguments": {}}));
-    let grant = Grant::new(ISSUER, "ada").with_scopes(["files:read", "files:write"]);
-    let answer = node.send(request.extension(grant.clone()), &body).await;
+    let claims = TokenClaims::new(ISSUER, "ada").with_scopes(["files:read", "files:write"]);
+    let answer = node.send(request.extension(claims.clone()), &body).await;
     assert_eq!(answer.status(), 200);
-    let request = session.request(Method::POST).extension(grant);
+    let request = session.request(Method::POST).extension(claims);
     let params = json!({"name": "write", "arguments": {}});
     let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     let body = body.to_string();
@@ -310,8 +310,8 @@ async fn with_protection_only_the_token_says_what_a_caller_may_do() {
     let issuer = Issuer::new("k");
     let node = issuer.node().bearing(&issuer.token("ada"));
     let (request, body) = stateless("tools/call", json!({"name": "write", "arguments": {}}));
-    let grant = Grant::new(ISSUER, "root").with_scopes(["files:read", "files:write"]);
-    let answer = node.send(request.extension(grant), &body).await;
+    let claims = TokenClaims::new(ISSUER, "root").with_scopes(["files:read", "files:write"]);
+    let answer = node.send(request.extension(claims), &body).await;
     assert_eq!(answer.status(), 403);
 }
 

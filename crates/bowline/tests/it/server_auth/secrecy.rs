@@ -1,7 +1,7 @@
 //! Tokens go no further than to whoever checks them.
 
 use bowline::server::auth::{
-    AccessToken, Grant, IntrospectionVerifier, Protection, TokenVerifier, VerifyError,
+    AccessToken, IntrospectionVerifier, Protection, TokenClaims, TokenVerifier, VerifyError,
 };
 use bowline::transport::BoxFuture;
 use serde_json::json;
@@ -93,11 +93,14 @@ impl TokenVerifier for Careless {
         ISSUER
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+    fn verify<'a>(
+        &'a self,
+        token: AccessToken<'a>,
+    ) -> BoxFuture<'a, Result<TokenClaims, VerifyError>> {
         let words = format!("{token:?}");
         Box::pin(async move {
-            let grant = Grant::new(ISSUER, &words).with_audience(RESOURCE);
-            Ok(grant.with_scopes(["mcp:use"]))
+            let claims = TokenClaims::new(ISSUER, &words).with_audience(RESOURCE);
+            Ok(claims.with_scopes(["mcp:use"]))
         })
     }
 }

@@ -13,8 +13,8 @@ use std::{
 
 use bowline::{
     server::store::{
-        AppendOutcome, ConversationKey, JournalStore, Lease, NewEntry, OpenedJournal, StateStore,
-        StoreError,
+        AppendOutcome, ConversationKey, JournalStore, Lease, NewEntry, OpenedJournal,
+        SealedStateStore, StoreError,
     },
     transport::BoxFuture,
 };
@@ -222,7 +222,7 @@ impl JournalStore for FolderStore {
     }
 }
 
-impl StateStore for FolderStore {
+impl SealedStateStore for FolderStore {
     fn save<'a>(
         &'a self,
         key: ConversationKey<'a>,

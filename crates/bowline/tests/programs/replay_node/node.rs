@@ -10,7 +10,7 @@ use std::{
 };
 
 use bowline::server::{
-    CallLimits, Conversation, Result, Server, ServerContext, Service, Tool, form::Elicit,
+    CallLimits, Conversation, HandlerContext, Result, Server, Service, Tool, form::Elicit,
     seal::SealKeys,
 };
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ pub(super) fn main() -> io::Result<()> {
             .state(folder)
             .seal_keys(keyring.map_err(io::Error::other)?)
             .journal_store(store.clone())
-            .state_store(store)
+            .sealed_state_store(store)
             .lease_timeout(LEASE)
             .max_state_bytes(max_state.unwrap_or(32 * 1024))
             .tool(order())
@@ -84,16 +84,16 @@ fn order() -> Tool<Folder> {
         .description("Orders something")
         .no_input()
         .handoff()
-        .before(async |_, cx: ServerContext<Folder>| cx.state().note("before").await)
+        .before(async |_, cx: HandlerContext<Folder>| cx.state().note("before").await)
         .client(async |_, cx: Conversation<Folder>| {
-            let what = cx.elicit::<Text>("what?").strict().await?.text;
+            let what = cx.elicit::<Text>("what?").required().await?.text;
             let charged = cx.step("charge", cx.state().note("charge")).await;
             let charged = charged.unwrap_or_else(|error| error.to_string());
             cx.state().wait("charged").await;
-            let size = cx.elicit::<Text>("which size?").strict().await?.text;
+            let size = cx.elicit::<Text>("which size?").required().await?.text;
             Ok(format!("{charged}, {what}, {size}"))
         })
-        .after(async |before, order: String, cx: ServerContext<Folder>| {
+        .after(async |before, order: String, cx: HandlerContext<Folder>| {
             let after = cx.state().note("after").await?;
             Ok(format!("{before}, {order}, {after}"))
         })
@@ -112,7 +112,7 @@ fn program() -> Tool<Folder> {
         .description("Runs a random conversation")
         .input::<Number>()
         .limits(CallLimits::new().max_questions(10_000))
-        .handler_with_context(async |it: Number, cx: Conversation<Folder>| {
+        .handler_with_conversation(async |it: Number, cx: Conversation<Folder>| {
             let ended = run_part(&numbered(it.number), &cx).await;
             let Some(lost) = cx.state().take_lost(cx.id()) else {
                 return ended;

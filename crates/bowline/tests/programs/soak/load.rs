@@ -7,7 +7,7 @@ use std::{
 
 use bowline::{
     Backoff, Client, Timeouts,
-    client::{Observation, Telemetry},
+    client::{Observation, TelemetryEvent},
     transport::ChildProcess,
 };
 use serde_json::json;
@@ -52,7 +52,9 @@ fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::e
     let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1), 0.2)?;
     let tally = tally.clone();
     let observer = move |seen: &Observation| match seen.event {
-        Telemetry::Transition { .. } | Telemetry::Violation { .. } | Telemetry::LateResponse => {
+        TelemetryEvent::Transition { .. }
+        | TelemetryEvent::Violation { .. }
+        | TelemetryEvent::LateResponse => {
             tally.count(&format!("(seen) {}", seen.name()));
         }
         _ => {}

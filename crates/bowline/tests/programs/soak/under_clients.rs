@@ -34,7 +34,7 @@ pub(crate) async fn serve() -> Result<(), Failure> {
     let chatty = Tool::new("chatty")
         .description("Reports much progress")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             let server = cx.context();
             for step in 0..NOTES {
                 server.progress_with_message(step.into(), None, &"more".repeat(50));
@@ -44,7 +44,7 @@ pub(crate) async fn serve() -> Result<(), Failure> {
     let ask = Tool::new("ask")
         .description("Asks, and asks again")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             for round in 0..100 {
                 cx.confirm(format!("Is {round} enough?")).await?;
             }

@@ -116,7 +116,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
 fn impatient(tally: &Tally) -> ClientBuilder {
     let second = Duration::from_secs(1);
     let timeouts = Timeouts {
-        opening: 2 * second,
+        connect: 2 * second,
         tool: second,
         resource: second,
         other: second,

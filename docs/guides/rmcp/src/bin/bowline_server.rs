@@ -14,7 +14,7 @@ struct Seat {
 async fn book(flight: String, cx: Conversation) -> Result<String> {
     let seat = cx
         .elicit::<Seat>("Where would you like to sit?")
-        .strict()
+        .required()
         .await?;
     Ok(format!("{flight}, row {}", seat.row))
 }

@@ -11,7 +11,7 @@ mod quota;
 mod states;
 
 pub use journals::MemoryJournalStore;
-pub use states::MemoryStateStore;
+pub use states::MemorySealedStateStore;
 
 const MIB: usize = 1024 * 1024;
 

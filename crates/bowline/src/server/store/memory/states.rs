@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{
-    super::{ConversationKey, StateStore, StoreError},
+    super::{ConversationKey, SealedStateStore, StoreError},
     MAX_SWEPT_PER_WRITE, MIB,
     expiry_index::{Expiry, ExpiryIndex},
     quota::{Amount, Quota, StoreFull},
@@ -16,15 +16,15 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A [`StateStore`] for a server with a single process.
+/// A [`SealedStateStore`] for a server with a single process.
 ///
 /// It is bounded: by default 4096 states of 128 MiB in total. One account may
 /// use an eighth of that; callers without a principal share one account, which
 /// may use half. Expired states make room; if there are none, new states are
 /// rejected. A restart loses everything.
-pub struct MemoryStateStore(Mutex<States>);
+pub struct MemorySealedStateStore(Mutex<States>);
 
-impl MemoryStateStore {
+impl MemorySealedStateStore {
     /// Creates a store with the default limits.
     #[must_use]
     pub fn new() -> Self {
@@ -39,7 +39,7 @@ impl MemoryStateStore {
     }
 }
 
-impl StateStore for MemoryStateStore {
+impl SealedStateStore for MemorySealedStateStore {
     fn save<'a>(
         &'a self,
         key: ConversationKey<'a>,
@@ -140,17 +140,17 @@ impl States {
     }
 }
 
-impl Default for MemoryStateStore {
+impl Default for MemorySealedStateStore {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Shows the usage, not the contents.
-impl fmt::Debug for MemoryStateStore {
+impl fmt::Debug for MemorySealedStateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = lock(&self.0);
-        f.debug_tuple("MemoryStateStore")
+        f.debug_tuple("MemorySealedStateStore")
             .field(&states.quota)
             .finish()
     }

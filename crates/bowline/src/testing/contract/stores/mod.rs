@@ -31,7 +31,7 @@ pub use journal::journal_store;
 #[cfg(feature = "http-server")]
 pub use session::session_store;
 #[cfg(feature = "server")]
-pub use state::state_store;
+pub use state::sealed_state_store;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 pub use token::token_store;
 

@@ -10,9 +10,9 @@ use super::{
     expiry::{Expiring, values_expire},
     repeat, succeed, unique_id,
 };
-use crate::server::store::{ConversationKey, StateStore};
+use crate::server::store::{ConversationKey, SealedStateStore};
 
-/// Checks that a [`StateStore`] does what conversations rely on.
+/// Checks that a [`SealedStateStore`] does what conversations rely on.
 ///
 /// 1. Every node loads what one has saved, at once, byte by byte, and any
 ///    number of times.
@@ -28,18 +28,18 @@ use crate::server::store::{ConversationKey, StateStore};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use bowline::{server::store::MemoryStateStore, testing::contract};
+/// use bowline::{server::store::MemorySealedStateStore, testing::contract};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(async {
-/// let store = Arc::new(MemoryStateStore::new());
-/// contract::state_store(async || Arc::clone(&store)).await;
+/// let store = Arc::new(MemorySealedStateStore::new());
+/// contract::sealed_state_store(async || Arc::clone(&store)).await;
 /// # });
 /// ```
 ///
 /// # Panics
 ///
 /// Panics if the store breaks the contract, fails, or does not respond.
-pub async fn state_store<S: StateStore + ?Sized>(connect: impl AsyncFn() -> Arc<S>) {
+pub async fn sealed_state_store<S: SealedStateStore + ?Sized>(connect: impl AsyncFn() -> Arc<S>) {
     let states = States(Nodes::connect(connect).await);
     states.can_be_loaded_repeatedly().await;
     states.are_replaced_by_the_last_save().await;
@@ -51,7 +51,7 @@ pub async fn state_store<S: StateStore + ?Sized>(connect: impl AsyncFn() -> Arc<
 
 struct States<S: ?Sized>(Nodes<S>);
 
-impl<S: StateStore + ?Sized> States<S> {
+impl<S: SealedStateStore + ?Sized> States<S> {
     async fn save(&self, key: ConversationKey<'_>, state: impl Into<Bytes>) {
         let saving = self.0.first().save(key, state.into(), LONG_TTL);
         succeed("save", saving).await;
@@ -166,7 +166,7 @@ impl<S: StateStore + ?Sized> States<S> {
     }
 }
 
-impl<S: StateStore + ?Sized> Expiring for States<S> {
+impl<S: SealedStateStore + ?Sized> Expiring for States<S> {
     const NAME: &'static str = "a state";
 
     async fn put(&self, id: &str, value: &'static str, ttl: Duration) {

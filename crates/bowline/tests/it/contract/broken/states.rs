@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bowline::{
-    server::store::{ConversationKey, StateStore, StoreError},
+    server::store::{ConversationKey, SealedStateStore, StoreError},
     testing::contract,
     transport::BoxFuture,
 };
@@ -65,7 +65,7 @@ fn each_fault_is_rejected_with_its_sentence() {
     check(&sentences, |fault| {
         let table = Table::default();
         let store = Arc::new(States { fault, table });
-        violation(|| contract::state_store(async || Arc::clone(&store)))
+        violation(|| contract::sealed_state_store(async || Arc::clone(&store)))
     });
 }
 
@@ -87,7 +87,7 @@ impl States {
     }
 }
 
-impl StateStore for States {
+impl SealedStateStore for States {
     fn save<'a>(
         &'a self,
         key: ConversationKey<'a>,

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bowline::server::{CallLimits, Conversation, Server, ServerContext, Service, Tool};
+use bowline::server::{CallLimits, Conversation, HandlerContext, Server, Service, Tool};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -36,14 +36,14 @@ fn hold(does: Does) -> Tool<App> {
         .no_input()
         .limits(CallLimits::new().timeout(30 * SECOND))
         .handoff()
-        .before(async |_, cx: ServerContext<App>| {
+        .before(async |_, cx: HandlerContext<App>| {
             cx.state().note("before").await?;
             sleep(SECOND).await;
             cx.state().note("held").await
         })
         .client(move |_, cx: Conversation<App>| async move {
             match does {
-                Does::Ask => drop(cx.elicit::<Text>("q").strict().await?),
+                Does::Ask => drop(cx.elicit::<Text>("q").required().await?),
                 Does::Nothing => {}
                 Does::Slow => {
                     let slow = async {
@@ -55,17 +55,17 @@ fn hold(does: Does) -> Tool<App> {
                 }
                 Does::Panic => panic!("as it should"),
                 Does::Sample => {
-                    cx.elicit::<Text>("q").strict().await?;
+                    cx.elicit::<Text>("q").required().await?;
                     cx.sample("a poem").await?;
                 }
             }
             Ok(())
         })
-        .cleanup(async |_, cx: ServerContext<App>| {
+        .cleanup(async |_, cx: HandlerContext<App>| {
             cx.state().note("cleanup").await?;
             Ok(())
         })
-        .after(async |_, (), cx: ServerContext<App>| cx.state().note("after").await)
+        .after(async |_, (), cx: HandlerContext<App>| cx.state().note("after").await)
 }
 
 fn serve(does: Does) -> Service<App> {
@@ -139,7 +139,7 @@ async fn a_state_that_cannot_be_kept_is_cleaned_up_after() {
         .state(App::default())
         .tool(hold(Does::Ask))
         .journal_store(Arc::clone(&stores))
-        .state_store(Arc::clone(&stores))
+        .sealed_state_store(Arc::clone(&stores))
         .max_state_bytes(0)
         .build()
         .expect("the server is sound");

@@ -4,9 +4,9 @@
 use std::{sync::Arc, time::Duration};
 
 use bowline::server::{
-    Conversation, Elicited, Server, ServerContext, Service, Tool,
+    Conversation, Elicited, HandlerContext, Server, Service, Tool,
     seal::SealKeys,
-    store::{JournalStore, MemoryJournalStore, MemoryStateStore},
+    store::{JournalStore, MemoryJournalStore, MemorySealedStateStore},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ fn nodes_on(
             .tool(tool())
             .seal_keys(SealKeys::from_secret(secret).expect("long enough"))
             .journal_store(Arc::clone(store))
-            .state_store(MemoryStateStore::new())
+            .sealed_state_store(MemorySealedStateStore::new())
             .build()
             .expect("the server is sound")
     };
@@ -59,8 +59,8 @@ fn buy() -> Tool<Arc<App>> {
     Tool::new("buy")
         .description("Buys something")
         .input::<Order>()
-        .handler_with_context(async |order: Order, cx: Conversation<Arc<App>>| {
-            cx.elicit::<Text>("buy?").strict().await?;
+        .handler_with_conversation(async |order: Order, cx: Conversation<Arc<App>>| {
+            cx.elicit::<Text>("buy?").required().await?;
             let what = format!("{:?}", order.item);
             cx.step("order", cx.state().note(&what)).await
         })
@@ -71,8 +71,8 @@ fn buy_many() -> Tool<Arc<App>> {
     Tool::new("buy")
         .description("Buys many")
         .input::<Amount>()
-        .handler_with_context(async |amount: Amount, cx: Conversation<Arc<App>>| {
-            cx.elicit::<Text>("buy?").strict().await?;
+        .handler_with_conversation(async |amount: Amount, cx: Conversation<Arc<App>>| {
+            cx.elicit::<Text>("buy?").required().await?;
             let what = amount.count.to_string();
             cx.step("order", cx.state().note(&what)).await
         })
@@ -179,7 +179,7 @@ async fn an_answer_may_be_beyond_all_bounds() {
 
 /// Holds, asks, and then books or lets go.
 fn book() -> Tool<Arc<App>> {
-    let work = |what: &'static str, cx: ServerContext<Arc<App>>| async move {
+    let work = |what: &'static str, cx: HandlerContext<Arc<App>>| async move {
         cx.state().note(what).await?;
         sleep(Duration::from_secs(1)).await;
         Ok(())
@@ -188,13 +188,13 @@ fn book() -> Tool<Arc<App>> {
         .description("Books a seat")
         .no_input()
         .handoff()
-        .before(move |_, cx: ServerContext<Arc<App>>| work("hold", cx))
+        .before(move |_, cx: HandlerContext<Arc<App>>| work("hold", cx))
         .client(async |(), cx: Conversation<Arc<App>>| {
-            Ok(cx.elicit::<Text>("book?").strict().await?.text)
+            Ok(cx.elicit::<Text>("book?").required().await?.text)
         })
-        .cleanup(move |(), cx: ServerContext<Arc<App>>| work("release", cx))
+        .cleanup(move |(), cx: HandlerContext<Arc<App>>| work("release", cx))
         .after(
-            move |(), text: String, cx: ServerContext<Arc<App>>| async move {
+            move |(), text: String, cx: HandlerContext<Arc<App>>| async move {
                 work("book", cx).await?;
                 Ok(text)
             },
@@ -275,8 +275,8 @@ fn choose() -> Tool<Arc<App>> {
     Tool::new("choose")
         .description("Refunds or ships")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
-            match &*cx.elicit::<Text>("which?").strict().await?.text {
+        .handler_with_conversation(async |_, cx: Conversation<Arc<App>>| {
+            match &*cx.elicit::<Text>("which?").required().await?.text {
                 "refund" => cx.step("refund", cx.state().note("refund")).await,
                 _ => cx.step("ship", cx.state().note("ship")).await,
             }
@@ -307,13 +307,13 @@ fn path() -> Tool<Arc<App>> {
     Tool::new("path")
         .description("Goes one way or the other")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
-            let mut all = cx.elicit::<Text>("which way?").strict().await?.text;
+        .handler_with_conversation(async |_, cx: Conversation<Arc<App>>| {
+            let mut all = cx.elicit::<Text>("which way?").required().await?.text;
             for _ in 0..all.len() {
-                all += &cx.elicit::<Text>("sure?").strict().await?.text;
+                all += &cx.elicit::<Text>("sure?").required().await?.text;
             }
             cx.step(&all, cx.state().note(&all)).await?;
-            let last = cx.elicit::<Text>("and now?").strict().await?.text;
+            let last = cx.elicit::<Text>("and now?").required().await?.text;
             let all = all + &last;
             cx.step(&all, cx.state().note(&all)).await
         })
@@ -408,9 +408,9 @@ async fn what_one_answer_led_to_is_not_repeated_when_there_are_two() {
         Tool::new("pair")
             .description("Asks two things at once, and acts on each")
             .no_input()
-            .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
+            .handler_with_conversation(async |_, cx: Conversation<Arc<App>>| {
                 let side = async |key: &str| {
-                    cx.elicit::<Text>(key).key(key).strict().await?;
+                    cx.elicit::<Text>(key).key(key).required().await?;
                     cx.step("act", cx.state().note(key)).await
                 };
                 let (left, right) = join!(side("left"), side("right"));
@@ -446,8 +446,8 @@ async fn to_lack_a_capability_is_not_the_end() {
         Tool::new("sum")
             .description("Asks the user, and then a model")
             .no_input()
-            .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
-                let first = cx.elicit::<Text>("first").strict().await?.text;
+            .handler_with_conversation(async |_, cx: Conversation<Arc<App>>| {
+                let first = cx.elicit::<Text>("first").required().await?.text;
                 cx.step("step", cx.state().note("step")).await?;
                 Ok(format!("{first}: {}", cx.sample("sum up").await?))
             })
@@ -483,7 +483,7 @@ async fn nothing_is_done_beside_a_question_that_has_changed() {
         Tool::new("reserve")
             .description("Asks something else later, and reserves beside it")
             .no_input()
-            .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
+            .handler_with_conversation(async |_, cx: Conversation<Arc<App>>| {
                 let world = cx.state().world();
                 let reserve = async {
                     match world {

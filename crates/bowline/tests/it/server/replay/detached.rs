@@ -35,9 +35,9 @@ async fn a_task_that_asks_ends_when_the_conversation_is_suspended() {
     let tool = Tool::new("asks")
         .description("Asks twice at once, in two places")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             ask_elsewhere(&cx, "elsewhere");
-            cx.elicit::<Text>("here").strict().await?;
+            cx.elicit::<Text>("here").required().await?;
             Ok("done")
         });
     let service = serve([tool]);
@@ -51,7 +51,7 @@ async fn a_task_that_asks_something_else_than_before_ends() {
     let tool = Tool::new("fickle")
         .description("Asks something else each time")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             let times = cx.state().noted().len();
             cx.state().note("round").await?;
             ask_elsewhere(&cx, &format!("{times}?"));
@@ -76,7 +76,7 @@ async fn a_task_that_asks_ends_when_the_handler_panics() {
     let tool = Tool::new("panics")
         .description("Panics while something else asks")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             ask_elsewhere(&cx, "elsewhere");
             // Once the question has been asked.
             cx.step("wait", async {
@@ -101,7 +101,7 @@ async fn a_task_that_asks_ends_when_the_call_is_called_off() {
     let tool = Tool::new("endless")
         .description("Takes a step without end while something else asks")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             ask_elsewhere(&cx, "elsewhere");
             let endless = async {
                 cx.state().note("begun").await?;
@@ -127,7 +127,7 @@ async fn a_step_is_not_begun_when_the_conversation_has_been_suspended() {
     let tool = Tool::new("late")
         .description("Takes a step elsewhere, too late")
         .no_input()
-        .handler_with_context(move |_, cx: Conversation<App>| {
+        .handler_with_conversation(move |_, cx: Conversation<App>| {
             let gate = Arc::clone(&gate);
             async move {
                 let there = cx.clone();
@@ -137,7 +137,7 @@ async fn a_step_is_not_begun_when_the_conversation_has_been_suspended() {
                     let how = step.map_err(|error| error.kind().clone());
                     there.state().note(&format!("{how:?}")).await
                 });
-                cx.elicit::<Text>("here").strict().await?;
+                cx.elicit::<Text>("here").required().await?;
                 Ok("done")
             }
         });
@@ -156,14 +156,14 @@ async fn tasks_on_other_threads_talk_in_every_era() {
     let tool = Tool::new("threads")
         .description("Talks on several threads")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             let tasks: Vec<_> = (0..4)
                 .map(|number| {
                     let cx = cx.clone();
                     tokio::spawn(async move {
                         let key = format!("k{number}");
                         let step = cx.step(&key, cx.state().note(&key)).await?;
-                        let answer = cx.elicit::<Text>(&key).key(&key).strict().await?;
+                        let answer = cx.elicit::<Text>(&key).key(&key).required().await?;
                         let last = format!("{step} again");
                         cx.step(&last, cx.state().note(&last)).await?;
                         Ok::<_, Error>(answer.text)
@@ -194,7 +194,7 @@ async fn a_task_that_asks_live_ends_with_the_call() {
     let tool = Tool::new("leaves")
         .description("Leaves while something else asks")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             ask_elsewhere(&cx, "before the end");
             tokio::task::yield_now().await;
             let late = cx.clone();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bowline::{
     Client,
     proto::revision::Revision,
-    server::{Conversation, Server, ServerContext, Service, Tool},
+    server::{Conversation, HandlerContext, Server, Service, Tool},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -37,18 +37,18 @@ fn book(asks: bool) -> Tool<App> {
         .description("Books slowly")
         .no_input()
         .handoff()
-        .before(async |_, cx: ServerContext<App>| cx.state().note("before").await)
+        .before(async |_, cx: HandlerContext<App>| cx.state().note("before").await)
         .client(move |_, cx: Conversation<App>| async move {
             if asks {
-                cx.elicit::<Text>("book?").strict().await?;
+                cx.elicit::<Text>("book?").required().await?;
             }
             Ok(())
         })
-        .cleanup(async |_, cx: ServerContext<App>| {
+        .cleanup(async |_, cx: HandlerContext<App>| {
             cx.state().note("cleanup").await?;
             Ok(())
         })
-        .after(async |_, (), cx: ServerContext<App>| {
+        .after(async |_, (), cx: HandlerContext<App>| {
             work(cx.state(), "after").await?;
             Ok("booking 7")
         })
@@ -161,8 +161,8 @@ fn two_steps() -> Tool<App> {
     Tool::new("steps")
         .description("Takes two steps")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("go?").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("go?").required().await?;
             cx.step("one", work(cx.state(), "one")).await?;
             cx.step("two", work(cx.state(), "two")).await?;
             Ok("done")

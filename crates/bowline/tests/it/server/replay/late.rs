@@ -2,7 +2,7 @@
 
 use std::{future::pending, time::Duration};
 
-use bowline::server::{CallLimits, Conversation, Server, ServerContext, Service, Tool};
+use bowline::server::{CallLimits, Conversation, HandlerContext, Server, Service, Tool};
 use serde_json::json;
 use tokio::time::{advance, sleep};
 
@@ -38,9 +38,9 @@ fn pay(waits: bool) -> Tool<App> {
     Tool::new("pay")
         .description("Charges within a minute")
         .no_input()
-        .handler_with_context(move |_, cx: Conversation<App>| async move {
+        .handler_with_conversation(move |_, cx: Conversation<App>| async move {
             let work = async |branch: Conversation<App>| {
-                branch.elicit::<Text>("pay?").strict().await?;
+                branch.elicit::<Text>("pay?").required().await?;
                 branch.step("charge", branch.state().note("charge")).await
             };
             let paid = cx.branch(work).allow_elicitation().timeout(MINUTE).await;
@@ -51,7 +51,7 @@ fn pay(waits: bool) -> Tool<App> {
             if waits {
                 wait_in_this_world(&cx).await;
             }
-            cx.elicit::<Text>("a receipt?").strict().await?;
+            cx.elicit::<Text>("a receipt?").required().await?;
             Ok(end)
         })
 }
@@ -92,15 +92,15 @@ async fn time_does_not_go_back_when_a_round_is_repeated() {
     let tool = Tool::new("wait")
         .description("Takes longer than the branch after it may")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("begin?").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("begin?").required().await?;
             let slow = async {
                 sleep(3 * MINUTE / 2).await;
                 cx.state().note("slow").await
             };
             cx.step("slow", slow).await?;
             let ask = async |branch: Conversation<App>| {
-                let answer = branch.elicit::<Text>("soon?").strict().await?;
+                let answer = branch.elicit::<Text>("soon?").required().await?;
                 Ok(answer.text)
             };
             cx.branch(ask).allow_elicitation().timeout(MINUTE).await
@@ -128,10 +128,10 @@ async fn who_was_in_time_is_not_overtaken_by_a_copy_that_is_not() {
     let tool = Tool::new("ask")
         .description("Asks twice within a minute, or does something")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             let ask = async |branch: Conversation<App>| {
-                branch.elicit::<Text>("first").strict().await?;
-                branch.elicit::<Text>("second").strict().await
+                branch.elicit::<Text>("first").required().await?;
+                branch.elicit::<Text>("second").required().await
             };
             let asked = cx.branch(ask).allow_elicitation().timeout(MINUTE).await;
             match asked {
@@ -185,14 +185,14 @@ fn pay_in_all(waits: bool) -> Tool<App> {
         .description("Charges, and has a minute for all")
         .no_input()
         .limits(CallLimits::new().timeout(MINUTE))
-        .handler_with_context(move |_, cx: Conversation<App>| async move {
-            cx.elicit::<Text>("pay?").strict().await?;
+        .handler_with_conversation(move |_, cx: Conversation<App>| async move {
+            cx.elicit::<Text>("pay?").required().await?;
             cx.step("charge", cx.state().note("charge")).await?;
             if waits {
                 wait_in_this_world(&cx).await;
                 return Ok("charged");
             }
-            cx.elicit::<Text>("a receipt?").strict().await?;
+            cx.elicit::<Text>("a receipt?").required().await?;
             Ok("charged")
         })
 }
@@ -229,7 +229,7 @@ async fn a_round_in_time_is_in_time_when_it_was_cut_off() {
 
 /// Holds, asks, takes its time, asks again, and books or lets go.
 fn book(limits: CallLimits, takes: Duration) -> Tool<App> {
-    let note = |what: &'static str, cx: ServerContext<App>| async move {
+    let note = |what: &'static str, cx: HandlerContext<App>| async move {
         cx.state().note(what).await?;
         Ok(())
     };
@@ -238,18 +238,18 @@ fn book(limits: CallLimits, takes: Duration) -> Tool<App> {
         .no_input()
         .limits(limits)
         .handoff()
-        .before(move |_, cx: ServerContext<App>| note("hold", cx))
+        .before(move |_, cx: HandlerContext<App>| note("hold", cx))
         .client(move |(), cx: Conversation<App>| async move {
-            cx.elicit::<Text>("book?").strict().await?;
+            cx.elicit::<Text>("book?").required().await?;
             let slow = async {
                 sleep(takes).await;
                 Ok(())
             };
             cx.step("slow", slow).await?;
-            cx.elicit::<Text>("sure?").strict().await
+            cx.elicit::<Text>("sure?").required().await
         })
-        .cleanup(move |(), cx: ServerContext<App>| note("release", cx))
-        .after(move |(), text: Text, cx: ServerContext<App>| async move {
+        .cleanup(move |(), cx: HandlerContext<App>| note("release", cx))
+        .after(move |(), text: Text, cx: HandlerContext<App>| async move {
             note("book", cx).await?;
             Ok(text.text)
         })
@@ -343,15 +343,15 @@ async fn a_round_that_ends_after_expiry_hands_out_no_state() {
     let tool = Tool::new("slow")
         .description("Takes longer than it has")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("first").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("first").required().await?;
             let slow = async {
                 cx.state().note("slow").await?;
                 sleep(2 * MINUTE).await;
                 Ok(())
             };
             cx.step("slow", slow).await?;
-            cx.elicit::<Text>("second").strict().await?;
+            cx.elicit::<Text>("second").required().await?;
             Ok("done")
         });
     let service = serve(tool, MINUTE);
@@ -371,8 +371,8 @@ async fn no_step_begins_after_expiry() {
     let tool = Tool::new("slow")
         .description("Takes longer than it has, and goes on")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("first").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("first").required().await?;
             let slow = async {
                 cx.state().note("slow").await?;
                 sleep(2 * MINUTE).await;

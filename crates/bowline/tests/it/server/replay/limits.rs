@@ -24,10 +24,10 @@ fn slow() -> Tool<App> {
         .description("Takes its time")
         .no_input()
         .limits(CallLimits::new().timeout(Duration::from_secs(60)))
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("first").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("first").required().await?;
             cx.step("step", cx.state().note("step")).await?;
-            cx.elicit::<Text>("second").strict().await?;
+            cx.elicit::<Text>("second").required().await?;
             Ok("done")
         })
 }
@@ -66,5 +66,5 @@ async fn the_time_of_a_live_call_is_limited_likewise() {
     let result = client.tools().call("slow", json!({}));
     let result = result.timeout(Duration::from_secs(600)).await.unwrap();
     assert_eq!(result.all_text(), TOO_LATE);
-    assert!(result.is_failure());
+    assert!(result.is_error());
 }

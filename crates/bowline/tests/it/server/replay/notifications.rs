@@ -27,7 +27,7 @@ fn report() -> Tool<App> {
     Tool::new("report")
         .description("Says how it goes")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             let mut told = 0_u8;
             let mut tell = |what: &str| {
                 told += 1;
@@ -37,7 +37,7 @@ fn report() -> Tool<App> {
             tell("begin");
             for round in ["one", "two", "three"] {
                 tell(round);
-                cx.elicit::<Text>(round).strict().await?;
+                cx.elicit::<Text>(round).required().await?;
                 tell("answered");
                 let server = cx.context();
                 let step = async {

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::server::{Conversation, Server, ServerContext, Service, Tool};
+use bowline::server::{Conversation, HandlerContext, Server, Service, Tool};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -25,7 +25,7 @@ fn serve(tool: Tool<App>) -> Service<App> {
 
 /// A handoff whose phases take a while, and panic where they are told to.
 fn booking(panics: &'static str) -> Tool<App> {
-    let work = move |name: &'static str, app: ServerContext<App>| async move {
+    let work = move |name: &'static str, app: HandlerContext<App>| async move {
         app.state().note(name).await?;
         sleep(Duration::from_secs(1)).await;
         assert_ne!(name, panics, "as it should");
@@ -35,18 +35,20 @@ fn booking(panics: &'static str) -> Tool<App> {
         .description("Books once")
         .no_input()
         .handoff()
-        .before(move |_, cx: ServerContext<App>| work("before", cx))
+        .before(move |_, cx: HandlerContext<App>| work("before", cx))
         .client(move |(), cx: Conversation<App>| async move {
-            let first = cx.elicit::<Text>("first").strict().await?.text;
+            let first = cx.elicit::<Text>("first").required().await?.text;
             cx.step("step", work("step", cx.context())).await?;
-            let second = cx.elicit::<Text>("second").strict().await?.text;
+            let second = cx.elicit::<Text>("second").required().await?.text;
             assert_ne!(panics, "client", "as it should");
             Ok(first + &second)
         })
-        .after(move |(), text: String, cx: ServerContext<App>| async move {
-            work("after", cx).await?;
-            Ok(text)
-        })
+        .after(
+            move |(), text: String, cx: HandlerContext<App>| async move {
+                work("after", cx).await?;
+                Ok(text)
+            },
+        )
 }
 
 /// The rounds of a booking up to the last one, which is to be sent.
@@ -83,8 +85,8 @@ async fn a_long_step_is_waited_for_by_those_who_repeat_its_round() {
     let tool = Tool::new("book")
         .description("Takes its time")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("q").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("q").required().await?;
             let long = async {
                 cx.state().note("begun").await?;
                 sleep(Duration::from_secs(300)).await;
@@ -194,10 +196,10 @@ async fn a_round_that_was_cut_off_may_be_repeated() {
     let tool = Tool::new("wait")
         .description("Waits for something that is no step, once")
         .no_input()
-        .handler_with_context(move |_, cx: Conversation<App>| {
+        .handler_with_conversation(move |_, cx: Conversation<App>| {
             let waits = Arc::clone(&waits);
             async move {
-                cx.elicit::<Text>("q").strict().await?;
+                cx.elicit::<Text>("q").required().await?;
                 cx.step("step", cx.state().note("step")).await?;
                 if waits.fetch_add(1, Ordering::SeqCst) == 0 {
                     cx.state().note("waiting").await?;
@@ -231,15 +233,15 @@ async fn a_live_call_that_is_called_off_is_cleaned_up_after() {
             .description("Holds something while it asks")
             .no_input()
             .handoff()
-            .before(async |_, cx: ServerContext<App>| cx.state().note("before").await)
+            .before(async |_, cx: HandlerContext<App>| cx.state().note("before").await)
             .client(move |_, cx: Conversation<App>| async move {
                 cx.state().note("client").await?;
                 if asks {
-                    cx.elicit::<Text>("wait").strict().await?;
+                    cx.elicit::<Text>("wait").required().await?;
                 }
                 cx.step("step", std::future::pending()).await
             })
-            .cleanup(async |_, cx: ServerContext<App>| {
+            .cleanup(async |_, cx: HandlerContext<App>| {
                 cx.state().note("cleanup").await?;
                 Ok(())
             })

@@ -19,12 +19,12 @@ async fn a_step_that_ends_at_once_keeps_its_place_among_questions() {
     let tool = Tool::new("both")
         .description("A step and a question on one side, a question on the other")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             let left = async {
                 let name = cx.step("name", cx.state().note("left")).await?;
-                cx.elicit::<Text>(name).strict().await
+                cx.elicit::<Text>(name).required().await
             };
-            let (left, right) = join!(left, cx.elicit::<Text>("right").strict());
+            let (left, right) = join!(left, cx.elicit::<Text>("right").required());
             Ok(format!("{} {}", left?.text, right?.text))
         });
     let service = serve(tool);
@@ -43,15 +43,15 @@ async fn alike_questions_beside_a_step_do_not_change_places() {
     let tool = Tool::new("alike")
         .description("The same question on both sides")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             let left = async {
                 cx.step("quick", cx.state().note("quick")).await?;
                 cx.state().note("left").await?;
-                cx.elicit::<Text>("which?").strict().await
+                cx.elicit::<Text>("which?").required().await
             };
             let right = async {
                 cx.state().note("right").await?;
-                cx.elicit::<Text>("which?").strict().await
+                cx.elicit::<Text>("which?").required().await
             };
             let (left, right) = join!(left, right);
             Ok(format!("left {}, right {}", left?.text, right?.text))

@@ -142,7 +142,7 @@ pub(crate) fn serve(
         .description("Runs a random conversation")
         .no_input()
         .limits(CallLimits::new().max_questions(10_000))
-        .handler_with_context(move |_, cx: Conversation<App>| {
+        .handler_with_conversation(move |_, cx: Conversation<App>| {
             let program = Arc::clone(&program);
             async move { run_part(&program, &cx).await }
         });
@@ -190,7 +190,7 @@ fn run<'a, S: World>(
             Part::Ask { keyed } => ask(cx, &path, *keyed).await?,
             Part::Insist => {
                 let message = message(cx, &path);
-                let answer = cx.elicit::<Text>(&message).strict().await?;
+                let answer = cx.elicit::<Text>(&message).required().await?;
                 checked(cx, &message, answer).await
             }
             Part::Confirm => {

@@ -97,7 +97,7 @@ pub(crate) async fn live(program: &Part, mood: u64) -> Outcome {
     let result = client.tools().call("program", json!({})).await;
     let result = result.expect("a result");
     let asked = asked.lock().expect("no panics").clone();
-    outcome(&service, (result.all_text(), result.is_failure()), asked)
+    outcome(&service, (result.all_text(), result.is_error()), asked)
 }
 
 async fn replayed(program: &Part, mood: u64) -> Outcome {

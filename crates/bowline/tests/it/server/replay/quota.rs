@@ -28,10 +28,10 @@ fn large() -> Tool<App> {
     Tool::new("large")
         .description("Asks twice, and answers at length")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            let first = cx.elicit::<Text>("first").strict().await?.text;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            let first = cx.elicit::<Text>("first").required().await?.text;
             cx.step("step", cx.state().note(&first)).await?;
-            cx.elicit::<Text>("second").strict().await?;
+            cx.elicit::<Text>("second").required().await?;
             Ok("x".repeat(50 * KIB))
         })
 }

@@ -12,10 +12,11 @@ use std::{
 
 use bowline::{
     server::{
-        Conversation, ErrorKind, Server, ServerContext, Service, Tool,
+        Conversation, ErrorKind, HandlerContext, Server, Service, Tool,
         seal::SealKeys,
         store::{
-            ConversationKey, JournalStore, Lease, MemoryJournalStore, MemoryStateStore, StoreError,
+            ConversationKey, JournalStore, Lease, MemoryJournalStore, MemorySealedStateStore,
+            StoreError,
         },
     },
     transport::BoxFuture,
@@ -115,11 +116,11 @@ where
     Tool::new(name)
         .description("Asks, and charges")
         .no_input()
-        .handler_with_context(move |_, cx: Conversation<Machine>| {
+        .handler_with_conversation(move |_, cx: Conversation<Machine>| {
             let then = Arc::clone(&then);
             async move {
                 cx.state().app.note(&format!("id {}", cx.id())).await?;
-                cx.elicit::<Text>("pay?").strict().await?;
+                cx.elicit::<Text>("pay?").required().await?;
                 then(cx).await
             }
         })
@@ -149,7 +150,7 @@ fn node(app: &Arc<App>, stores: &Arc<Stores>, hangs: bool) -> Node {
         .state(machine)
         .seal_keys(SealKeys::from_secret(&[7; 32]).expect("long enough"))
         .journal_store(Through(way, Arc::clone(stores)))
-        .state_store(Arc::clone(stores))
+        .sealed_state_store(Arc::clone(stores))
         .tools([pay(), look(), careless()])
         .build()
         .expect("the server is sound");
@@ -302,8 +303,8 @@ async fn who_waits_in_the_same_process_waits_no_longer_than_needed() {
     let tool = Tool::new("slow")
         .description("Takes its time")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("q").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("q").required().await?;
             let slow = async {
                 sleep(Duration::from_millis(12_345)).await;
                 Ok("done".to_owned())
@@ -350,16 +351,16 @@ async fn stores_hold_nothing_that_they_could_read() {
     let tool = Tool::new("secret")
         .description("Knows a secret")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("q").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("q").required().await?;
             let step = cx.step("hush", async { Ok("a secret".to_owned()) }).await?;
-            cx.elicit::<Text>("r").strict().await?;
+            cx.elicit::<Text>("r").required().await?;
             Ok(step)
         });
     let server = Server::new("secret", "1").state(App::default()).tool(tool);
     let server = server
         .journal_store(Arc::clone(&stores))
-        .state_store(Arc::clone(&stores))
+        .sealed_state_store(Arc::clone(&stores))
         .max_state_bytes(0);
     let service = server.build().expect("the server is sound");
     let mut peer = Peer::new(&service);
@@ -384,9 +385,9 @@ fn with_secret() -> Server<App> {
         .description("Books once")
         .no_input()
         .handoff()
-        .before(async |_, _: ServerContext<App>| Ok(()))
+        .before(async |_, _: HandlerContext<App>| Ok(()))
         .client(async |(), cx: Conversation<App>| cx.confirm("Book?").await)
-        .after(async |(), (), cx: ServerContext<App>| cx.state().note("booked").await);
+        .after(async |(), (), cx: HandlerContext<App>| cx.state().note("booked").await);
     Server::new("secret", "1")
         .state(App::default())
         .tool(book)
@@ -399,9 +400,12 @@ fn keys_that_outlive_the_process_need_stores() {
     assert!(error.to_string().contains("`journal_store`"), "{error}");
     let server = with_secret().journal_store(MemoryJournalStore::new());
     let error = server.build().expect_err("one store");
-    assert!(error.to_string().contains("`state_store`"), "{error}");
+    assert!(
+        error.to_string().contains("`sealed_state_store`"),
+        "{error}"
+    );
     let server = with_secret().journal_store(MemoryJournalStore::new());
-    let server = server.state_store(MemoryStateStore::new());
+    let server = server.sealed_state_store(MemorySealedStateStore::new());
     assert!(server.build().is_ok(), "told that it is meant");
 }
 
@@ -411,7 +415,7 @@ async fn a_restart_books_nothing_again() {
     let run = || {
         let server = with_secret().journal_store(MemoryJournalStore::new());
         server
-            .state_store(MemoryStateStore::new())
+            .sealed_state_store(MemorySealedStateStore::new())
             .build()
             .expect("it is meant")
     };

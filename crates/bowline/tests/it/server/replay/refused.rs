@@ -12,7 +12,7 @@ use std::{
 use bowline::server::{
     Conversation, Server, Service, Tool,
     seal::SealKeys,
-    store::{MemoryJournalStore, MemoryStateStore},
+    store::{MemoryJournalStore, MemorySealedStateStore},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,11 +45,11 @@ fn server(name: &str) -> Server<App> {
         Tool::new(name)
             .description("Asks")
             .input::<Numbers>()
-            .handler_with_context(async |numbers, cx: Conversation<App>| {
-                let first = cx.elicit::<Text>("first").strict().await?.text;
+            .handler_with_conversation(async |numbers, cx: Conversation<App>| {
+                let first = cx.elicit::<Text>("first").required().await?.text;
                 cx.step("step", cx.state().note("step")).await?;
                 let (second, roots) = tokio::join!(
-                    cx.elicit::<Text>("second").key("second").strict(),
+                    cx.elicit::<Text>("second").key("second").required(),
                     cx.roots().key("roots")
                 );
                 let (a, b) = (numbers.a.unwrap_or(0), numbers.b.unwrap_or(0));
@@ -62,7 +62,7 @@ fn server(name: &str) -> Server<App> {
         .tool(tool("other"))
         .seal_keys(keyring())
         .journal_store(Arc::clone(&JOURNALS))
-        .state_store(MemoryStateStore::new())
+        .sealed_state_store(MemorySealedStateStore::new())
 }
 
 fn service() -> Service<App> {

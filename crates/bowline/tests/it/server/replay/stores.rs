@@ -7,8 +7,8 @@ use std::{
 
 use bowline::{
     server::store::{
-        AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore, MemoryStateStore,
-        NewEntry, OpenedJournal, StateStore, StoreError,
+        AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore,
+        MemorySealedStateStore, NewEntry, OpenedJournal, SealedStateStore, StoreError,
     },
     transport::BoxFuture,
 };
@@ -22,7 +22,7 @@ use crate::sync::lock;
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     journals: MemoryJournalStore,
-    states: MemoryStateStore,
+    states: MemorySealedStateStore,
     seen: Mutex<Seen>,
 }
 
@@ -230,7 +230,7 @@ impl JournalStore for Stores {
     }
 }
 
-impl StateStore for Stores {
+impl SealedStateStore for Stores {
     fn save<'a>(
         &'a self,
         key: ConversationKey<'a>,

@@ -1,7 +1,7 @@
 //! Tools that ask in all the ways that authors write.
 
 use bowline::server::{
-    CallLimits, Conversation, Elicited, Error, OnDecline, Result, ServerContext, Tool,
+    CallLimits, Conversation, Elicited, Error, HandlerContext, OnDecline, Result, Tool,
 };
 use tokio::{join, try_join};
 
@@ -30,7 +30,7 @@ where
     W: Future<Output = Result<String>> + Send + 'static,
 {
     let draft = Tool::new(name).description("Asks").no_input();
-    draft.handler_with_context(move |_, cx| work(cx))
+    draft.handler_with_conversation(move |_, cx| work(cx))
 }
 
 fn done(
@@ -61,7 +61,7 @@ fn failed(
 }
 
 async fn text(cx: &Talk, message: &str) -> Result<String> {
-    Ok(cx.elicit::<Text>(message).strict().await?.text)
+    Ok(cx.elicit::<Text>(message).required().await?.text)
 }
 
 async fn step(cx: &Talk, name: &str) -> Result<String> {
@@ -98,21 +98,21 @@ fn one_after_another() -> Vec<Case> {
     let keyed = tool("keyed", async |cx| {
         let mut all = String::new();
         for key in ["b", "a"] {
-            let answer = cx.elicit::<Text>(format!("q{key}")).key(key).strict();
+            let answer = cx.elicit::<Text>(format!("q{key}")).key(key).required();
             all += &answer.await?.text;
         }
         Ok(all)
     });
     let twice = tool("twice", async |cx| {
-        cx.elicit::<Text>("q").key("a").strict().await?;
-        cx.elicit::<Text>("r").key("a").strict().await?;
+        cx.elicit::<Text>("q").key("a").required().await?;
+        cx.elicit::<Text>("r").key("a").required().await?;
         Ok("done".to_owned())
     });
     let limited = Tool::new("limited")
         .description("Asks too much")
         .no_input()
         .limits(CallLimits::new().max_questions(2))
-        .handler_with_context(async |_, cx: Talk| {
+        .handler_with_conversation(async |_, cx: Talk| {
             for number in 0.. {
                 let asked = text(&cx, &format!("q{number}")).await;
                 if let Err(error) = asked {
@@ -163,7 +163,7 @@ fn at_once() -> Vec<Case> {
             let cx = cx.clone();
             let ask = async move {
                 let number = number.to_string();
-                let answer = cx.elicit::<Text>(number.clone()).strict().await?.text;
+                let answer = cx.elicit::<Text>(number.clone()).required().await?.text;
                 cx.step("write", cx.state().note(&number)).await?;
                 Ok::<_, Error>(answer)
             };
@@ -320,7 +320,7 @@ fn handoff(name: &'static str, failing: &'static str) -> Tool<App> {
         .description("Works in three phases")
         .no_input()
         .handoff()
-        .before(move |_, cx: ServerContext<App>| async move {
+        .before(move |_, cx: HandlerContext<App>| async move {
             cx.state().note("before").await?;
             check("before")?;
             Ok(7_u32)
@@ -331,12 +331,12 @@ fn handoff(name: &'static str, failing: &'static str) -> Tool<App> {
             check("client")?;
             Ok(first + &text(&cx, "r").await?)
         })
-        .cleanup(move |number, cx: ServerContext<App>| async move {
+        .cleanup(move |number, cx: HandlerContext<App>| async move {
             cx.state().note(&format!("cleanup {number}")).await?;
             Ok(())
         })
         .after(
-            move |number, answer: String, cx: ServerContext<App>| async move {
+            move |number, answer: String, cx: HandlerContext<App>| async move {
                 cx.state().note("after").await?;
                 check("after")?;
                 Ok(format!("{number} {answer}"))

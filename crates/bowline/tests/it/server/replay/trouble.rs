@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bowline::server::{
     Conversation, Server, Service, Tool,
-    store::{MemoryJournalStore, MemoryStateStore},
+    store::{MemoryJournalStore, MemorySealedStateStore},
 };
 
 use tokio::time::Instant;
@@ -20,11 +20,11 @@ fn pay() -> Tool<App> {
     Tool::new("pay")
         .description("A question, a step, a question")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
-            cx.elicit::<Text>("first").strict().await?;
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("first").required().await?;
             let paid = cx.step("pay", cx.state().note("paid")).await;
             let said = paid.unwrap_or_else(|error| error.to_string());
-            cx.elicit::<Text>("second").strict().await?;
+            cx.elicit::<Text>("second").required().await?;
             Ok(said)
         })
 }
@@ -38,7 +38,7 @@ fn server() -> Server<App> {
 fn with(stores: &Arc<Stores>) -> Service<App> {
     let server = server()
         .journal_store(Arc::clone(stores))
-        .state_store(Arc::clone(stores));
+        .sealed_state_store(Arc::clone(stores));
     server.build().expect("the server is sound")
 }
 
@@ -73,7 +73,7 @@ async fn a_state_that_cannot_be_kept_now_may_be_kept_later() {
     let stores = Stores::new();
     let service = server()
         .journal_store(Arc::clone(&stores))
-        .state_store(Arc::clone(&stores))
+        .sealed_state_store(Arc::clone(&stores))
         .max_state_bytes(0)
         .build()
         .unwrap();
@@ -137,7 +137,7 @@ async fn full_stores_refuse_and_nothing_happens() {
 
     let service = server()
         .max_state_bytes(0)
-        .state_store(MemoryStateStore::with_limits(0, 0))
+        .sealed_state_store(MemorySealedStateStore::with_limits(0, 0))
         .build()
         .unwrap();
     let failed = Peer::new(&service).begin(&called).await;
@@ -151,9 +151,9 @@ async fn an_earlier_round_is_refused_though_its_entries_are_kept() {
     let tool = Tool::new("pay")
         .description("Takes a step after each question")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             for name in ["one", "two", "three"] {
-                cx.elicit::<Text>(name).strict().await?;
+                cx.elicit::<Text>(name).required().await?;
                 cx.step("pay", cx.state().note(name)).await?;
             }
             Ok("paid")

@@ -83,7 +83,7 @@ pub(crate) async fn call_over(
         .expect("it connects");
     let result = client.tools().call(tool, arguments).await;
     let (text, failed) = match result {
-        Ok(result) => (result.all_text(), result.is_failure()),
+        Ok(result) => (result.all_text(), result.is_error()),
         Err(error) => (format!("{error}"), true),
     };
     let mut asked = lock(&asked).clone();

@@ -64,7 +64,7 @@ where
         .description("Talks")
         .no_input()
         .limits(limits)
-        .handler_with_context(move |_, cx: Conversation| work(cx))
+        .handler_with_conversation(move |_, cx: Conversation| work(cx))
 }
 
 /// Calls the tool with a client that gives models no tools.

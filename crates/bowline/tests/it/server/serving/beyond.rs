@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bowline::{
     proto::{model::Root, revision::Revision},
-    server::{Error, NotificationContext, Result, Server, ServerContext},
+    server::{Error, HandlerContext, NotificationContext, Result, Server},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,9 +26,9 @@ struct Total {
 #[tokio::test]
 async fn methods_beyond_the_protocol_are_served_in_both_eras() {
     let service = Server::new("test", "1")
-        .method("acme/before", async |_: Value, _cx: ServerContext| Ok(()))
+        .method("acme/before", async |_: Value, _cx: HandlerContext| Ok(()))
         .state(100_i64)
-        .method("acme/add", async |sum: Sum, cx: ServerContext<i64>| {
+        .method("acme/add", async |sum: Sum, cx: HandlerContext<i64>| {
             Ok(Total {
                 total: cx.state() + sum.a + sum.b,
             })
@@ -82,7 +82,7 @@ async fn methods_beyond_the_protocol_are_served_in_both_eras() {
 
 #[test]
 fn methods_of_the_protocol_and_two_of_one_name_are_refused() {
-    let work = async |_: Value, _cx: ServerContext| Ok(());
+    let work = async |_: Value, _cx: HandlerContext| Ok(());
     let error = Server::new("test", "1").method("tools/list", work).build();
     let error = error.unwrap_err();
     assert_eq!(error.name(), "tools/list");

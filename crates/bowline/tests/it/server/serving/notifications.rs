@@ -19,7 +19,7 @@ async fn a_client_that_does_not_read_costs_little() {
     let chatty = Tool::new("chatty")
         .description("Says much")
         .no_input()
-        .handler_with_context(move |_, cx: Conversation| {
+        .handler_with_conversation(move |_, cx: Conversation| {
             let sender = Arc::clone(&sender);
             async move {
                 let words = "x".repeat(1024);
@@ -79,7 +79,7 @@ fn reporting() -> Service {
     let report = Tool::new("report")
         .description("Says how far it is")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             let mut sent = Vec::new();
             for progress in [1.0, 1.0, 0.5, 2.0, f64::NAN, f64::INFINITY, 3.5] {
                 sent.push(cx.progress_with_message(progress, 4.0, "going on"));
@@ -89,7 +89,7 @@ fn reporting() -> Service {
     let log = Tool::new("log")
         .description("Logs at every level")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation| {
+        .handler_with_conversation(async |_, cx: Conversation| {
             for level in LogLevel::ALL {
                 cx.log_with_logger("tool", level.clone(), &json!({"at": level.as_str()}));
             }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bowline::{
-    proto::server::Telemetry,
+    proto::server::TelemetryEvent,
     server::{Observation, Server, Service},
 };
 use serde_json::{Value, json};
@@ -54,11 +54,10 @@ async fn what_there_was_no_room_for_is_counted() {
     }
     let count = || {
         let seen = seen.lock().expect("nobody panicked");
-        let each = |it: &Observation| match it.telemetry {
-            Telemetry::ObservationsLost { count } => (0, count),
-            Telemetry::NotificationReceived { .. } | Telemetry::NotificationDropped { .. } => {
-                (1, 0)
-            }
+        let each = |it: &Observation| match it.event {
+            TelemetryEvent::ObservationsLost { count } => (0, count),
+            TelemetryEvent::NotificationReceived { .. }
+            | TelemetryEvent::NotificationDropped { .. } => (1, 0),
             _ => (0, 0),
         };
         let all = seen.iter().map(each);
@@ -89,9 +88,9 @@ async fn what_a_client_calls_its_methods_takes_little_room() {
     raw.notify(&name, json!({})).await;
     raw.error(&name, json!({})).await;
     let seen = seen.lock().expect("nobody panicked");
-    let lengths = seen.iter().filter_map(|it| match &it.telemetry {
-        Telemetry::NotificationReceived { method } => Some(method.len()),
-        Telemetry::NotificationDropped { method } => Some(method.len()),
+    let lengths = seen.iter().filter_map(|it| match &it.event {
+        TelemetryEvent::NotificationReceived { method } => Some(method.len()),
+        TelemetryEvent::NotificationDropped { method } => Some(method.len()),
         _ => None,
     });
     let opened = "notifications/initialized".len();

@@ -1,8 +1,8 @@
 //! Handlers that panic, of every kind.
 
 use bowline::server::{
-    Conversation, NotificationContext, Prompt, Resource, ResourceSource, ResourceTemplate, Result,
-    Server, ServerContext, Service, Tool,
+    Conversation, HandlerContext, NotificationContext, Prompt, Resource, ResourceSource,
+    ResourceTemplate, Result, Server, Service, Tool,
     completion::{CompletionContext, Completions},
     prompt::Argument,
     resource::{ContentPart, ResourcePage},
@@ -15,7 +15,7 @@ use super::Raw;
 struct Panics;
 
 impl ResourceSource for Panics {
-    async fn list(&self, _cursor: Option<&str>, _cx: &ServerContext) -> Result<ResourcePage> {
+    async fn list(&self, _cursor: Option<&str>, _cx: &HandlerContext) -> Result<ResourcePage> {
         panic!("in a list")
     }
 
@@ -53,7 +53,7 @@ fn panicking() -> Service {
         .resource_subscriptions()
         .method(
             "acme/panic",
-            async |_: Value, _cx: ServerContext| -> Result<()> { panic!("in a method") },
+            async |_: Value, _cx: HandlerContext| -> Result<()> { panic!("in a method") },
         )
         .on_notification("acme/panic", async |_: NotificationContext| {
             panic!("in a notice")

@@ -49,9 +49,9 @@ async fn other_words_for_the_same_are_no_difference() {
 async fn questions_that_are_asked_together_may_come_in_any_order() {
     let both = || {
         let tool = Tool::new("both").description("Asks twice").no_input();
-        let tool: Tool = tool.handler_with_context(async |_, cx: Conversation| {
-            let one = cx.elicit::<Choice>("One?").strict();
-            let other = cx.elicit::<Choice>("Other?").strict();
+        let tool: Tool = tool.handler_with_conversation(async |_, cx: Conversation| {
+            let one = cx.elicit::<Choice>("One?").required();
+            let other = cx.elicit::<Choice>("Other?").required();
             let (one, other) = tokio::join!(one.into_future(), other.into_future());
             Ok(format!("{} and {}", one?.flight, other?.flight))
         });
@@ -71,7 +71,7 @@ async fn questions_that_are_asked_together_may_come_in_any_order() {
 /// A tool that is another one in every round.
 fn forgetful() -> Service<App> {
     let tool = Tool::new("ask").description("Asks").no_input();
-    let tool = tool.handler_with_context(async |_: NoArguments, cx: Conversation<App>| {
+    let tool = tool.handler_with_conversation(async |_: NoArguments, cx: Conversation<App>| {
         let visit = cx.state().reserve();
         cx.confirm("Sure?").await?;
         Ok(format!("visit {visit}"))
@@ -112,7 +112,7 @@ async fn what_differs_between_revisions_is_told() {
 async fn paused_time_works() {
     let slow = || {
         let tool = Tool::new("slow").description("Takes its time").no_input();
-        let tool: Tool = tool.handler_with_context(async |_, cx: Conversation| {
+        let tool: Tool = tool.handler_with_conversation(async |_, cx: Conversation| {
             cx.step("wait", async {
                 tokio::time::sleep(Duration::from_secs(50)).await;
                 Ok(())
@@ -137,7 +137,7 @@ async fn paused_time_works() {
 /// Asks the same two questions everywhere, in an order that depends on where.
 fn turned_around() -> Service {
     let tool = Tool::new("ask").description("Asks").no_input();
-    let tool = tool.handler_with_context(async |_: NoArguments, cx: Conversation| {
+    let tool = tool.handler_with_conversation(async |_: NoArguments, cx: Conversation| {
         let mut questions = ["One?", "Other?"];
         if cx.revision().rules().server_requests {
             questions.reverse();

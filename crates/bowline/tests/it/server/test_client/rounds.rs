@@ -7,7 +7,7 @@ use bowline::{
     server::{
         Conversation, Server, Service, Tool,
         seal::SealKeys,
-        store::{MemoryJournalStore, MemoryStateStore},
+        store::{MemoryJournalStore, MemorySealedStateStore},
     },
     testing::{TestClient, TestError, confirm},
 };
@@ -36,7 +36,7 @@ async fn what_is_no_step_is_found_out_by_repeated_rounds() {
     let careless = Tool::new("book")
         .description("Books")
         .no_input()
-        .handler_with_context(async |_, cx: Conversation<App>| {
+        .handler_with_conversation(async |_, cx: Conversation<App>| {
             cx.confirm("Book?").await?;
             cx.state().reserve();
             cx.confirm("Pay?").await?;
@@ -54,7 +54,10 @@ async fn what_is_no_step_is_found_out_by_repeated_rounds() {
 }
 
 /// A node of a fleet, or a machine of its own.
-fn node(app: &App, stores: &(Arc<MemoryJournalStore>, Arc<MemoryStateStore>)) -> Service<App> {
+fn node(
+    app: &App,
+    stores: &(Arc<MemoryJournalStore>, Arc<MemorySealedStateStore>),
+) -> Service<App> {
     let keys = SealKeys::from_secret(b"thirty-two bytes, all of them known");
     let (journals, states) = stores;
     let server = Server::new("travel", "1")
@@ -62,7 +65,7 @@ fn node(app: &App, stores: &(Arc<MemoryJournalStore>, Arc<MemoryStateStore>)) ->
         .tool(book())
         .seal_keys(keys.expect("it is long enough"))
         .journal_store(Arc::clone(journals))
-        .state_store(Arc::clone(states));
+        .sealed_state_store(Arc::clone(states));
     server.build().expect("the server is sound")
 }
 
@@ -102,7 +105,7 @@ async fn nodes_that_share_no_keys_are_found_out() {
 #[tokio::test]
 async fn rounds_without_end_are_found_out() {
     let tool = Tool::new("ask").description("Asks").no_input();
-    let tool: Tool = tool.handler_with_context(async |_, cx: Conversation| {
+    let tool: Tool = tool.handler_with_conversation(async |_, cx: Conversation| {
         for _ in 0..50 {
             cx.confirm("Again?").await?;
         }

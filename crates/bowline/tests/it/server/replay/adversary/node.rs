@@ -9,7 +9,7 @@ use bowline::{
     server::{
         Server, Service, Tool,
         seal::SealKeys,
-        store::{MemoryJournalStore, MemoryStateStore, NewEntry, StoreError},
+        store::{MemoryJournalStore, MemorySealedStateStore, NewEntry, StoreError},
     },
     transport::BoxFuture,
 };
@@ -30,7 +30,7 @@ pub(crate) struct Fleet {
     pub(crate) world: Arc<World>,
     tools: Vec<Tool<Hold>>,
     journals: Arc<MemoryJournalStore>,
-    states: Arc<MemoryStateStore>,
+    states: Arc<MemorySealedStateStore>,
     clock: Arc<dyn Fn() -> std::time::SystemTime + Send + Sync>,
     nodes: Vec<(Service<Hold>, Hold)>,
 }
@@ -47,7 +47,7 @@ impl Fleet {
             world: World::new(),
             tools: tools::all(program),
             journals: Arc::new(MemoryJournalStore::with_limits(JOURNALS, 1 << 20, 1 << 16)),
-            states: Arc::new(MemoryStateStore::new()),
+            states: Arc::new(MemorySealedStateStore::new()),
             clock: Arc::new(clock()),
             nodes: Vec::new(),
         };
@@ -68,7 +68,7 @@ impl Fleet {
             .state(hold.clone())
             .seal_keys(SealKeys::from_secret(secret).expect("long enough"))
             .journal_store(Through(way, Arc::clone(&self.journals)))
-            .state_store(Arc::clone(&self.states))
+            .sealed_state_store(Arc::clone(&self.states))
             .conversation_timeout(LIFE)
             .clock(move || clock());
         let server = match number {

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::server::{CallLimits, Conversation, Elicited, Error, Result, ServerContext, Tool};
+use bowline::server::{CallLimits, Conversation, Elicited, Error, HandlerContext, Result, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::join;
@@ -71,7 +71,7 @@ fn book() -> Tool<Hold> {
         .description("Books a seat")
         .input::<Order>()
         .handoff()
-        .before(async |order: Order, cx: ServerContext<Hold>| {
+        .before(async |order: Order, cx: HandlerContext<Hold>| {
             let principal = cx.principal().unwrap_or("nobody");
             let number = cx.state().draw(&order.what, principal).await?;
             let scene = Scene::new(number, &order.what, cx.principal());
@@ -92,13 +92,13 @@ fn book() -> Tool<Hold> {
             },
         )
         .cleanup(
-            async |(number, what): (usize, String), cx: ServerContext<Hold>| {
+            async |(number, what): (usize, String), cx: HandlerContext<Hold>| {
                 let scene = Scene::new(number, &what, cx.principal());
                 scene.effect(cx.state(), "cleanup", 2).await?;
                 Ok(())
             },
         )
-        .after(async |_, scene: Scene, cx: ServerContext<Hold>| {
+        .after(async |_, scene: Scene, cx: HandlerContext<Hold>| {
             scene.effect(cx.state(), "after", 3).await
         })
 }
@@ -108,7 +108,7 @@ fn choose() -> Tool<Hold> {
     Tool::new("choose")
         .description("Refunds or ships")
         .input::<Order>()
-        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_conversation(async |order: Order, cx: Conversation<Hold>| {
             let scene = scene(&cx, &order).await?;
             let which = ask(&cx, &scene, "which?").await?;
             if ask(&cx, &scene, "sure?").await? != "0" {
@@ -128,7 +128,7 @@ fn timed() -> Tool<Hold> {
     Tool::new("timed")
         .description("Charges in time")
         .input::<Order>()
-        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_conversation(async |order: Order, cx: Conversation<Hold>| {
             let scene = scene(&cx, &order).await?;
             let within = scene.clone();
             let charge = async move |branch: Conversation<Hold>| {
@@ -148,7 +148,7 @@ fn both() -> Tool<Hold> {
     Tool::new("both")
         .description("Does two things at once")
         .input::<Order>()
-        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_conversation(async |order: Order, cx: Conversation<Hold>| {
             let scene = &scene(&cx, &order).await?;
             let side = |side: &'static str, seconds| {
                 let work = async move |branch: Conversation<Hold>| {
@@ -171,7 +171,7 @@ fn three() -> Tool<Hold> {
     Tool::new("three")
         .description("Asks three times")
         .input::<Order>()
-        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_conversation(async |order: Order, cx: Conversation<Hold>| {
             let scene = scene(&cx, &order).await?;
             let mut all = String::from("three");
             for question in ["one?", "two?", "three?"] {
@@ -189,7 +189,7 @@ fn random(program: &Part) -> Tool<Hold> {
         .description("Runs a random conversation")
         .input::<Order>()
         .limits(CallLimits::new().max_questions(10_000))
-        .handler_with_context(move |order: Order, cx: Conversation<Hold>| {
+        .handler_with_conversation(move |order: Order, cx: Conversation<Hold>| {
             let program = Arc::clone(&program);
             async move {
                 let scene = scene(&cx, &order).await?;

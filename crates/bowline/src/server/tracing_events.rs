@@ -15,9 +15,9 @@ use super::{
 use crate::{
     proto::{
         Reason,
-        server::{Telemetry, Violation},
+        server::{TelemetryEvent, Violation},
     },
-    trace::{emit_event, micros},
+    tracing_events::{emit_event, micros},
 };
 
 /// The span of one request: `request`, with the fields `server`, `method` and
@@ -46,8 +46,8 @@ pub(crate) fn instrument(span: &Span, mut dispatched: Dispatched) -> Dispatched 
 pub(crate) fn emit(observation: &Observation) {
     let (event, level) = (observation.name(), level(observation));
     let (server, connection) = (&*observation.server, observation.connection);
-    match &observation.telemetry {
-        Telemetry::SessionOpened { revision } => {
+    match &observation.event {
+        TelemetryEvent::SessionOpened { revision } => {
             emit_event!(
                 level,
                 event,
@@ -56,7 +56,7 @@ pub(crate) fn emit(observation: &Observation) {
                 revision = revision.as_str()
             );
         }
-        Telemetry::RequestStart {
+        TelemetryEvent::RequestStart {
             request,
             method,
             revision,
@@ -72,7 +72,7 @@ pub(crate) fn emit(observation: &Observation) {
                 revision
             );
         }
-        Telemetry::RequestStop {
+        TelemetryEvent::RequestStop {
             request,
             method,
             duration,
@@ -83,7 +83,7 @@ pub(crate) fn emit(observation: &Observation) {
                 level, event, server, connection, request, method, micros, refused
             );
         }
-        Telemetry::RequestException {
+        TelemetryEvent::RequestException {
             request,
             method,
             duration,
@@ -92,10 +92,10 @@ pub(crate) fn emit(observation: &Observation) {
             let (method, micros) = (&**method, micros(*duration));
             emit_event!(level, event, server, connection, request, method, micros, reason = ?reason);
         }
-        Telemetry::CallStart { call, method } => {
+        TelemetryEvent::CallStart { call, method } => {
             emit_event!(level, event, server, connection, call, method = &**method);
         }
-        Telemetry::CallStop {
+        TelemetryEvent::CallStop {
             call,
             method,
             duration,
@@ -106,7 +106,7 @@ pub(crate) fn emit(observation: &Observation) {
                 level, event, server, connection, call, method, micros, refused
             );
         }
-        Telemetry::CallException {
+        TelemetryEvent::CallException {
             call,
             method,
             duration,
@@ -115,30 +115,34 @@ pub(crate) fn emit(observation: &Observation) {
             let (method, micros) = (&**method, micros(*duration));
             emit_event!(level, event, server, connection, call, method, micros, reason = ?reason);
         }
-        Telemetry::NotificationReceived { method } => {
+        TelemetryEvent::NotificationReceived { method } => {
             emit_event!(level, event, server, connection, method = &**method);
         }
-        Telemetry::NotificationDropped { method } => {
+        TelemetryEvent::NotificationDropped { method } => {
             emit_event!(level, event, server, connection, method = &**method);
         }
-        Telemetry::Violation {
+        TelemetryEvent::Violation {
             violation: what,
             size,
         } => {
             emit_event!(level, event, server, connection, what = ?what, size);
         }
-        Telemetry::RequestRefused { code } => emit_event!(level, event, server, connection, code),
-        Telemetry::CancelReceived { request } => {
+        TelemetryEvent::RequestRefused { code } => {
+            emit_event!(level, event, server, connection, code);
+        }
+        TelemetryEvent::CancelReceived { request } => {
             emit_event!(level, event, server, connection, request);
         }
-        Telemetry::CancelSent { call } => emit_event!(level, event, server, connection, call),
-        Telemetry::ListenStop { duration } => {
+        TelemetryEvent::CancelSent { call } => emit_event!(level, event, server, connection, call),
+        TelemetryEvent::ListenStop { duration } => {
             emit_event!(level, event, server, connection, micros = micros(*duration));
         }
-        Telemetry::ObservationsLost { count } => {
+        TelemetryEvent::ObservationsLost { count } => {
             emit_event!(level, event, server, connection, count);
         }
-        Telemetry::Draining { requests } => emit_event!(level, event, server, connection, requests),
+        TelemetryEvent::Draining { requests } => {
+            emit_event!(level, event, server, connection, requests);
+        }
         _ => emit_event!(level, event, server, connection),
     }
 }
@@ -146,24 +150,23 @@ pub(crate) fn emit(observation: &Observation) {
 /// Returns the level of an observation, by who is responsible: a protocol
 /// violation is an error, what a network does to a request is a warning, and
 /// what a client did or was sent is informational.
-fn level(telemetry: &Telemetry) -> Level {
+fn level(telemetry: &TelemetryEvent) -> Level {
     match telemetry {
-        Telemetry::Violation {
+        TelemetryEvent::Violation {
             violation: Violation::OversizedFrame | Violation::MalformedMessage,
             ..
         } => Level::ERROR,
-        Telemetry::Violation { .. }
-        | Telemetry::NotificationDropped { .. }
-        | Telemetry::ObservationsLost { .. } => Level::WARN,
-        Telemetry::RequestException { reason, .. } | Telemetry::CallException { reason, .. } => {
-            match reason {
-                Reason::Timeout | Reason::ConnectionClosed => Level::WARN,
-                _ => Level::INFO,
-            }
-        }
-        Telemetry::RequestRefused { .. }
-        | Telemetry::SessionOpened { .. }
-        | Telemetry::Draining { .. } => Level::INFO,
+        TelemetryEvent::Violation { .. }
+        | TelemetryEvent::NotificationDropped { .. }
+        | TelemetryEvent::ObservationsLost { .. } => Level::WARN,
+        TelemetryEvent::RequestException { reason, .. }
+        | TelemetryEvent::CallException { reason, .. } => match reason {
+            Reason::Timeout | Reason::ConnectionClosed => Level::WARN,
+            _ => Level::INFO,
+        },
+        TelemetryEvent::RequestRefused { .. }
+        | TelemetryEvent::SessionOpened { .. }
+        | TelemetryEvent::Draining { .. } => Level::INFO,
         _ => Level::DEBUG,
     }
 }
@@ -173,38 +176,38 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
-    use crate::{proto::revision::Revision, trace::capture::assert_documented};
+    use crate::{proto::revision::Revision, tracing_events::capture::assert_documented};
 
     /// One of each kind, and one for each level that a kind can have.
     // tidy: long table, one entry for each observation
-    fn all() -> Vec<Telemetry> {
+    fn all() -> Vec<TelemetryEvent> {
         let (request, call, duration) = (1, 1, Duration::from_millis(3));
         let (revision, refused) = (Revision::LATEST, false);
         let method = || "tools/call".into();
-        let exception = |reason| Telemetry::RequestException {
+        let exception = |reason| TelemetryEvent::RequestException {
             request,
             method: method(),
             duration,
             reason,
         };
-        let call_exception = |reason| Telemetry::CallException {
+        let call_exception = |reason| TelemetryEvent::CallException {
             call,
             method: method(),
             duration,
             reason,
         };
-        let violation = |what| Telemetry::Violation {
+        let violation = |what| TelemetryEvent::Violation {
             violation: what,
             size: 4,
         };
         vec![
-            Telemetry::SessionOpened { revision },
-            Telemetry::RequestStart {
+            TelemetryEvent::SessionOpened { revision },
+            TelemetryEvent::RequestStart {
                 request,
                 method: method(),
                 revision,
             },
-            Telemetry::RequestStop {
+            TelemetryEvent::RequestStop {
                 request,
                 method: method(),
                 duration,
@@ -212,17 +215,17 @@ mod tests {
             },
             exception(Reason::Cancelled),
             exception(Reason::ConnectionClosed),
-            Telemetry::RequestRefused { code: -32601 },
-            Telemetry::CancelReceived { request },
-            Telemetry::NotificationReceived { method: "x".into() },
-            Telemetry::NotificationDropped { method: method() },
-            Telemetry::ListenStart,
-            Telemetry::ListenStop { duration },
-            Telemetry::CallStart {
+            TelemetryEvent::RequestRefused { code: -32601 },
+            TelemetryEvent::CancelReceived { request },
+            TelemetryEvent::NotificationReceived { method: "x".into() },
+            TelemetryEvent::NotificationDropped { method: method() },
+            TelemetryEvent::ListenStart,
+            TelemetryEvent::ListenStop { duration },
+            TelemetryEvent::CallStart {
                 call,
                 method: method(),
             },
-            Telemetry::CallStop {
+            TelemetryEvent::CallStop {
                 call,
                 method: method(),
                 duration,
@@ -230,25 +233,25 @@ mod tests {
             },
             call_exception(Reason::Cancelled),
             call_exception(Reason::Timeout),
-            Telemetry::CancelSent { call },
-            Telemetry::UnknownResponse,
-            Telemetry::LateResponse,
+            TelemetryEvent::CancelSent { call },
+            TelemetryEvent::UnknownResponse,
+            TelemetryEvent::LateResponse,
             violation(Violation::Batch),
             violation(Violation::MalformedMessage),
-            Telemetry::Draining { requests: 1 },
-            Telemetry::ObservationsLost { count: 1 },
+            TelemetryEvent::Draining { requests: 1 },
+            TelemetryEvent::ObservationsLost { count: 1 },
         ]
     }
 
     #[test]
     fn every_event_is_as_the_guide_has_it() {
-        assert_documented("## Events of servers", Telemetry::NAMES, || {
-            for telemetry in all() {
+        assert_documented("## Events of servers", TelemetryEvent::NAMES, || {
+            for event in all() {
                 emit(&Observation {
                     server: "acme".into(),
                     connection: 1,
                     at: SystemTime::UNIX_EPOCH,
-                    telemetry,
+                    event,
                 });
             }
         });

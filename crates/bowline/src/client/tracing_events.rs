@@ -10,10 +10,10 @@ use super::Observation;
 use crate::{
     proto::{
         Reason,
-        client::{Telemetry, TransitionReason, Violation},
+        client::{TelemetryEvent, TransitionReason, Violation},
         jsonrpc::code,
     },
-    trace::{emit_event, micros},
+    tracing_events::{emit_event, micros},
 };
 
 /// Emits an observation as a `tracing` event.
@@ -25,14 +25,14 @@ pub(crate) fn emit(observation: &Observation) {
         level_of(observation),
     );
     match &observation.event {
-        Telemetry::RequestStart {
+        TelemetryEvent::RequestStart {
             call,
             correlation,
             method,
         } => {
             emit_event!(level, event, client, call, correlation, method = &**method);
         }
-        Telemetry::RequestStop {
+        TelemetryEvent::RequestStop {
             call,
             correlation,
             method,
@@ -51,7 +51,7 @@ pub(crate) fn emit(observation: &Observation) {
                 refused
             );
         }
-        Telemetry::RequestException {
+        TelemetryEvent::RequestException {
             call,
             correlation,
             method,
@@ -70,37 +70,39 @@ pub(crate) fn emit(observation: &Observation) {
                 reason = ?reason
             );
         }
-        Telemetry::Transition { from, to, reason } => {
+        TelemetryEvent::Transition { from, to, reason } => {
             let (from, to) = (from.as_str(), to.as_str());
             // The server's standard error is not included.
             let cause = reason.error().map(|cause| cause.kind().to_string());
             let reason = reason.as_str();
             emit_event!(level, event, client, from, to, reason, cause);
         }
-        Telemetry::Violation {
+        TelemetryEvent::Violation {
             violation: what,
             size,
             limit,
         } => {
             emit_event!(level, event, client, what = ?what, size, limit);
         }
-        Telemetry::NotificationReceived { method } => {
+        TelemetryEvent::NotificationReceived { method } => {
             emit_event!(level, event, client, method = &**method);
         }
-        Telemetry::NotificationDropped { method } => {
+        TelemetryEvent::NotificationDropped { method } => {
             emit_event!(level, event, client, method = &**method);
         }
-        Telemetry::HandlerException { method, error } => {
+        TelemetryEvent::HandlerException { method, error } => {
             emit_event!(level, event, client, method = &**method, error = &**error);
         }
-        Telemetry::RetryScheduled { call, sends, delay } => {
+        TelemetryEvent::RetryScheduled { call, sends, delay } => {
             emit_event!(level, event, client, call, sends, micros = micros(*delay));
         }
-        Telemetry::RetryExhausted { call } => emit_event!(level, event, client, call),
-        Telemetry::CancelSent { id } => emit_event!(level, event, client, id),
-        Telemetry::ToolDropped { tool, .. } => emit_event!(level, event, client, tool = &**tool),
-        Telemetry::CancelledCallsExpired { count } => emit_event!(level, event, client, count),
-        Telemetry::ObservationsLost { count } => emit_event!(level, event, client, count),
+        TelemetryEvent::RetryExhausted { call } => emit_event!(level, event, client, call),
+        TelemetryEvent::CancelSent { id } => emit_event!(level, event, client, id),
+        TelemetryEvent::ToolDropped { tool, .. } => {
+            emit_event!(level, event, client, tool = &**tool);
+        }
+        TelemetryEvent::CancelledCallsExpired { count } => emit_event!(level, event, client, count),
+        TelemetryEvent::ObservationsLost { count } => emit_event!(level, event, client, count),
         _ => emit_event!(level, event, client),
     }
 }
@@ -108,28 +110,28 @@ pub(crate) fn emit(observation: &Observation) {
 /// Returns the level of an observation by who is responsible: protocol violations are
 /// errors, network and server failures of a call are warnings, and caller actions and
 /// notifications are informational.
-fn level_of(observation: &Telemetry) -> Level {
+fn level_of(observation: &TelemetryEvent) -> Level {
     match observation {
-        Telemetry::RequestStop {
+        TelemetryEvent::RequestStop {
             error_code: Some(code),
             ..
         } => level_of_code(*code),
-        Telemetry::RequestException { reason, .. } => level_of_reason(*reason),
-        Telemetry::Transition { reason, .. } => match reason {
+        TelemetryEvent::RequestException { reason, .. } => level_of_reason(*reason),
+        TelemetryEvent::Transition { reason, .. } => match reason {
             TransitionReason::GaveUp(_) => Level::ERROR,
             TransitionReason::Disconnected(_) => Level::WARN,
             _ => Level::INFO,
         },
-        Telemetry::Violation {
+        TelemetryEvent::Violation {
             violation: Violation::OversizedFrame | Violation::MalformedMessage,
             ..
         }
-        | Telemetry::HandlerException { .. } => Level::ERROR,
-        Telemetry::Violation { .. }
-        | Telemetry::NotificationDropped { .. }
-        | Telemetry::RetryExhausted { .. }
-        | Telemetry::ObservationsLost { .. }
-        | Telemetry::ToolDropped { .. } => Level::WARN,
+        | TelemetryEvent::HandlerException { .. } => Level::ERROR,
+        TelemetryEvent::Violation { .. }
+        | TelemetryEvent::NotificationDropped { .. }
+        | TelemetryEvent::RetryExhausted { .. }
+        | TelemetryEvent::ObservationsLost { .. }
+        | TelemetryEvent::ToolDropped { .. } => Level::WARN,
         _ => Level::DEBUG,
     }
 }
@@ -165,41 +167,41 @@ mod tests {
             client::{ConnectionError, ConnectionErrorKind, ConnectionState},
             http::header::HeaderSchemaErrorKind,
         },
-        trace::capture::assert_documented,
+        tracing_events::capture::assert_documented,
     };
 
     /// One of each kind, and one for each level that a kind can have.
     // tidy: long table, one entry for each observation
-    fn all() -> Vec<Telemetry> {
+    fn all() -> Vec<TelemetryEvent> {
         let (call, correlation, duration) = (1, 2, Duration::from_millis(3));
         let method = || "tools/call".into();
-        let stop = |refused| Telemetry::RequestStop {
+        let stop = |refused| TelemetryEvent::RequestStop {
             call,
             correlation,
             method: method(),
             duration,
             error_code: refused,
         };
-        let exception = |reason| Telemetry::RequestException {
+        let exception = |reason| TelemetryEvent::RequestException {
             call,
             correlation,
             method: method(),
             duration,
             reason,
         };
-        let transition = |reason| Telemetry::Transition {
+        let transition = |reason| TelemetryEvent::Transition {
             from: ConnectionState::Ready,
             to: ConnectionState::Backoff,
             reason,
         };
-        let violation = |what| Telemetry::Violation {
+        let violation = |what| TelemetryEvent::Violation {
             violation: what,
             size: 4,
             limit: Some(3),
         };
         let eof = || ConnectionError::from(ConnectionErrorKind::Eof);
         vec![
-            Telemetry::RequestStart {
+            TelemetryEvent::RequestStart {
                 call,
                 correlation,
                 method: method(),
@@ -215,34 +217,34 @@ mod tests {
             transition(TransitionReason::GaveUp(eof())),
             violation(Violation::Batch),
             violation(Violation::OversizedFrame),
-            Telemetry::NotificationReceived { method: "x".into() },
-            Telemetry::NotificationDropped { method: method() },
-            Telemetry::HandlerException {
+            TelemetryEvent::NotificationReceived { method: "x".into() },
+            TelemetryEvent::NotificationDropped { method: method() },
+            TelemetryEvent::HandlerException {
                 method: "x".into(),
                 error: "y".into(),
             },
-            Telemetry::UnknownResponse,
-            Telemetry::LateResponse,
-            Telemetry::StaleLink,
-            Telemetry::RetryScheduled {
+            TelemetryEvent::UnknownResponse,
+            TelemetryEvent::LateResponse,
+            TelemetryEvent::StaleLink,
+            TelemetryEvent::RetryScheduled {
                 call,
                 sends: 2,
                 delay: duration,
             },
-            Telemetry::RetryExhausted { call },
-            Telemetry::CancelSent { id: 1 },
-            Telemetry::CancelledCallsExpired { count: 1 },
-            Telemetry::ToolDropped {
+            TelemetryEvent::RetryExhausted { call },
+            TelemetryEvent::CancelSent { id: 1 },
+            TelemetryEvent::CancelledCallsExpired { count: 1 },
+            TelemetryEvent::ToolDropped {
                 tool: "x".into(),
                 fault: HeaderSchemaErrorKind::InvalidName,
             },
-            Telemetry::ObservationsLost { count: 1 },
+            TelemetryEvent::ObservationsLost { count: 1 },
         ]
     }
 
     #[test]
     fn every_event_is_as_the_guide_has_it() {
-        assert_documented("## Events of clients", Telemetry::NAMES, || {
+        assert_documented("## Events of clients", TelemetryEvent::NAMES, || {
             for telemetry in all() {
                 emit(&Observation {
                     client: "client-1".into(),

@@ -1,15 +1,15 @@
-//! Dialects: what the wire format of a revision can carry.
+//! Wire features: what the wire format of a revision can carry.
 
 use crate::jsonrpc::{ErrorObject, RawJson, RequestId};
 
-/// The wire format of one revision.
+/// The wire features of one revision.
 ///
-/// The model contains everything that any revision can express. A dialect
+/// The model contains everything that any revision can express. This
 /// describes what one of them can; [`Adapt`] removes the rest from a message
 /// before it is sent. The values are in [`revision`](crate::revision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dialect {
+pub struct WireFeatures {
     /// Display titles beside names.
     pub titles: bool,
     /// Icons on tools, resources, prompts and implementations.
@@ -39,7 +39,7 @@ pub struct Dialect {
     /// A separate capability for completion.
     pub completions_capability: bool,
     /// The supported kinds of elicitation.
-    pub elicitation: ElicitationDialect,
+    pub elicitation: ElicitationFeatures,
     /// Tools in sampling: the list of tools, their content, several blocks in a
     /// message, and `_meta` on a message.
     pub sampling_tools: bool,
@@ -71,7 +71,7 @@ pub enum StructuredContent {
 /// The supported kinds of elicitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ElicitationDialect {
+pub struct ElicitationFeatures {
     /// Forms. Without this there is no elicitation at all.
     pub form: bool,
     /// Pages to visit; with it, the mode is on the wire.
@@ -86,8 +86,8 @@ pub struct ElicitationDialect {
     pub defaults: bool,
 }
 
-impl Dialect {
-    /// A dialect without any features; revisions add theirs.
+impl WireFeatures {
+    /// No features; each revision adds its own.
     pub(crate) const MINIMAL: Self = Self {
         titles: false,
         icons: false,
@@ -103,7 +103,7 @@ impl Dialect {
         progress_message: false,
         completion_context: false,
         completions_capability: false,
-        elicitation: ElicitationDialect {
+        elicitation: ElicitationFeatures {
             form: false,
             url: false,
             url_id: false,
@@ -121,42 +121,42 @@ impl Dialect {
     };
 }
 
-/// Adapts a value to a dialect before it is encoded.
+/// Adapts a value to a wire format before it is encoded.
 ///
-/// Members that the dialect lacks are removed; members that it requires are
+/// Members that the wire format lacks are removed; members that it requires are
 /// added with safe values. Content of a kind it lacks becomes text that names
 /// what was omitted. Unknown members stay.
 pub trait Adapt {
-    /// Adapts the value to the dialect.
-    fn adapt(&mut self, dialect: &Dialect);
+    /// Adapts the value to the wire format.
+    fn adapt(&mut self, features: &WireFeatures);
 }
 
 impl<T: Adapt> Adapt for Option<T> {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         if let Some(value) = self {
-            value.adapt(dialect);
+            value.adapt(features);
         }
     }
 }
 
 impl<T: Adapt> Adapt for Vec<T> {
-    fn adapt(&mut self, dialect: &Dialect) {
+    fn adapt(&mut self, features: &WireFeatures) {
         for value in self {
-            value.adapt(dialect);
+            value.adapt(features);
         }
     }
 }
 
 impl<T: Adapt> Adapt for Box<T> {
-    fn adapt(&mut self, dialect: &Dialect) {
-        T::adapt(self, dialect);
+    fn adapt(&mut self, features: &WireFeatures) {
+        T::adapt(self, features);
     }
 }
 
 macro_rules! same_in_all_revisions {
     ($($ty:ty),* $(,)?) => {
         $( impl Adapt for $ty {
-            fn adapt(&mut self, _: &Dialect) {}
+            fn adapt(&mut self, _: &WireFeatures) {}
         } )*
     };
 }

@@ -137,7 +137,7 @@ where
         let response = match inner.options.origins.check(&RequestHeaders(&parts)) {
             Ok(()) => {
                 let answer = match protected::admit(inner, &mut parts, guard.as_ref()).await {
-                    Some(response_early) => response_early.into(),
+                    Some(early_response) => early_response.into(),
                     None => route(inner, &parts, guard.as_ref(), pin!(body)).await,
                 };
                 let mut response = answer.await;

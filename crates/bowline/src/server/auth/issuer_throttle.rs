@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Grant, VerifyError, issuer_fetch::FETCH_TIMEOUT};
+use super::{TokenClaims, VerifyError, issuer_fetch::FETCH_TIMEOUT};
 
 use crate::sync;
 
@@ -28,7 +28,7 @@ const SHARE_DIVISOR: u32 = 4;
 /// need not be.
 const MAX_PEERS: usize = 10_000;
 
-type VerifyResult = Result<Grant, VerifyError>;
+type VerifyResult = Result<TokenClaims, VerifyError>;
 
 /// Runs calls within limits.
 pub(super) struct Throttle {

@@ -1,4 +1,4 @@
-//! Grants: the contents of a verified token.
+//! The contents of a verified token.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -10,19 +10,19 @@ use super::scope;
 /// The subject, issuer and scopes of a verified token. Cheap to clone.
 ///
 /// It holds the claims of the token, never the token itself. Tools read it with
-/// [`ServerContext::grant`](crate::server::ServerContext::grant).
+/// [`HandlerContext::claims`](crate::server::HandlerContext::claims).
 ///
 /// ```
-/// use bowline::server::auth::Grant;
+/// use bowline::server::auth::TokenClaims;
 ///
-/// let grant = Grant::new("https://login.example.com", "ada")
+/// let claims = TokenClaims::new("https://login.example.com", "ada")
 ///     .with_audience("https://mcp.example.com/mcp")
 ///     .with_scopes(["files:read"]);
-/// assert_eq!(grant.subject(), Some("ada"));
-/// assert!(grant.allows("files:read") && !grant.allows("files:write"));
+/// assert_eq!(claims.subject(), Some("ada"));
+/// assert!(claims.allows("files:read") && !claims.allows("files:write"));
 /// ```
 #[derive(Clone)]
-pub struct Grant(Arc<Inner>);
+pub struct TokenClaims(Arc<Inner>);
 
 /// Returns whether a granted scope (the first) implies another one.
 pub(super) type ScopeImplication = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
@@ -41,15 +41,15 @@ struct Inner {
 }
 
 /// Constructors, for custom token verifiers.
-impl Grant {
-    /// Creates a grant from an issuer to a subject: a user, or a program with
+impl TokenClaims {
+    /// Creates the claims of a token for a subject: a user, or a program with
     /// its own identity.
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         Self::build(issuer, Some(subject), None)
     }
 
-    /// Creates a grant to a client that acts for itself, if the issuer names no
+    /// Creates the claims of a token for a client that acts for itself, if the issuer names no
     /// subject.
     #[must_use]
     pub fn for_client(issuer: &str, client: &str) -> Self {
@@ -70,7 +70,7 @@ impl Grant {
         }))
     }
 
-    /// Adds an audience the token is meant for. A grant without an audience is
+    /// Adds an audience the token is meant for. A token without an audience is
     /// never accepted.
     #[must_use]
     pub fn with_audience(self, audience: &str) -> Self {
@@ -121,7 +121,7 @@ impl Grant {
 }
 
 /// Accessors.
-impl Grant {
+impl TokenClaims {
     /// Returns the issuer.
     #[must_use]
     pub fn issuer(&self) -> &str {
@@ -151,7 +151,7 @@ impl Grant {
         self.0.scopes.iter().map(|name| &**name)
     }
 
-    /// Returns whether the grant includes or implies this scope.
+    /// Returns whether the token includes or implies this scope.
     #[must_use]
     pub fn allows(&self, scope: &str) -> bool {
         let implication = self.0.scope_implication.as_ref();
@@ -174,7 +174,7 @@ impl Grant {
 
     /// Returns all claims of the token.
     #[must_use]
-    pub fn claims(&self) -> &Map<String, Value> {
+    pub fn as_map(&self) -> &Map<String, Value> {
         &self.0.claims
     }
 
@@ -200,54 +200,13 @@ impl Grant {
     }
 }
 
-impl fmt::Debug for Grant {
+impl fmt::Debug for TokenClaims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Claims are personal data and are left out.
-        f.debug_struct("Grant")
+        f.debug_struct("TokenClaims")
             .field("issuer", &self.0.issuer)
             .field("client", &self.0.client_id)
             .field("scopes", &self.0.scopes)
             .finish_non_exhaustive()
-    }
-}
-
-/// The scopes granted to the sender of a request.
-#[derive(Clone, Default)]
-pub(crate) enum Permissions {
-    /// No grant is known, and the request may come from anywhere.
-    #[default]
-    NoScopes,
-    /// No tokens are required: the peer on the other end of a pipe may do
-    /// everything.
-    AllScopes,
-    #[cfg(feature = "http-server")]
-    Granted(Grant),
-}
-
-impl Permissions {
-    /// Returns the permissions of an HTTP request.
-    #[cfg(feature = "http-server")]
-    pub(crate) fn from_extensions(extensions: &http::Extensions) -> Self {
-        let grant = extensions.get::<Grant>();
-        grant.map_or(Self::NoScopes, |grant| Self::Granted(grant.clone()))
-    }
-
-    pub(crate) fn grant(&self) -> Option<&Grant> {
-        match self {
-            #[cfg(feature = "http-server")]
-            Self::Granted(grant) => Some(grant),
-            _ => None,
-        }
-    }
-
-    /// Returns whether all of these scopes are granted.
-    pub(crate) fn allows(&self, scopes: &[Box<str>]) -> bool {
-        let each = |allowed: &dyn Fn(&str) -> bool| scopes.iter().all(|scope| allowed(scope));
-        match self {
-            Self::NoScopes => each(&|_| false),
-            Self::AllScopes => each(&|_| true),
-            #[cfg(feature = "http-server")]
-            Self::Granted(grant) => each(&|scope| grant.allows(scope)),
-        }
     }
 }
