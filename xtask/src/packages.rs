@@ -77,8 +77,9 @@ fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
         patches.push_str(&format!("{name} = {{ path = \"{member}\" }}\n"));
         members.push(member);
     }
+    let profile = development_profile()?;
     let manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}"
+        "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}\n{profile}"
     );
     let path = folder.join("Cargo.toml");
     fs::write(&path, manifest).map_err(|error| at_path(&path, &error))?;
@@ -86,6 +87,16 @@ fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
     let lock = root().join("Cargo.lock");
     fs::copy(&lock, folder.join("Cargo.lock")).map_err(|error| at_path(&lock, &error))?;
     Ok(folder)
+}
+
+/// The development profile of the workspace. With another one, the dependencies
+/// would be compiled again.
+fn development_profile() -> Result<String, Failure> {
+    let path = root().join("Cargo.toml");
+    let manifest = fs::read_to_string(&path).map_err(|error| at_path(&path, &error))?;
+    let start = manifest.find("[profile.dev]");
+    let start = start.ok_or("Cargo.toml has no `[profile.dev]`")?;
+    Ok(manifest[start..].to_owned())
 }
 
 /// The names of the published crates, which are those of their folders.

@@ -8,7 +8,7 @@
 //! - `output` prints for people and programs; `failure` holds errors and exit
 //!   codes; `shutdown` makes sure no server is left running.
 //! - `input` reads files named on the command line; `signals` waits for Ctrl-C
-//!   and SIGTERM; `dirs` locates the state directory; `sync` takes locks.
+//!   and SIGTERM; `dirs` locates the state directory; `locks` takes locks.
 //! - `sign_in` handles authorization.
 //! - `traffic` shows, records and replays messages.
 //! - `demo` is the built-in server; `doctor` diagnoses servers that do not
@@ -25,12 +25,12 @@ mod failure;
 mod fleet;
 mod input;
 mod interaction;
+mod locks;
 mod output;
 mod shutdown;
 mod sign_in;
 mod signals;
 mod signature;
-mod sync;
 mod target;
 mod traffic;
 

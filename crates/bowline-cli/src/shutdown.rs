@@ -9,7 +9,7 @@ use std::{
 use bowline::{Client, transport::CloseTracker};
 use tokio::task::JoinSet;
 
-use crate::{signals, sync};
+use crate::{locks, signals};
 
 /// How long servers may take to exit, unless the command has less time. A
 /// server that exits when its input closes takes milliseconds; one that waits
@@ -30,7 +30,7 @@ pub(crate) struct Shutdown {
 impl Shutdown {
     /// Closes this connection too, however the command ends.
     pub(crate) fn register(&self, client: &Client) {
-        let mut clients = sync::lock(&self.clients);
+        let mut clients = locks::lock(&self.clients);
         clients.push(client.clone());
     }
 
@@ -45,7 +45,7 @@ impl Shutdown {
     pub(crate) async fn wait(&self, remaining: Option<Duration>) {
         let timeout = clamped_timeout(remaining);
         let clients = {
-            let mut clients = sync::lock(&self.clients);
+            let mut clients = locks::lock(&self.clients);
             mem::take(&mut *clients)
         };
         let mut tasks = JoinSet::new();

@@ -12,7 +12,8 @@ pub enum ErrorKind {
     Transport,
     /// The peer broke the protocol.
     Protocol,
-    /// The peer answered with a JSON-RPC error.
+    /// The peer answered with a JSON-RPC error, or with a result that says that the tool
+    /// failed.
     JsonRpc,
     /// The connection is in a state that does not allow the operation.
     State,

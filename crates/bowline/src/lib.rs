@@ -2,9 +2,10 @@
 //! (MCP): a client library and a server framework for every revision of the
 //! protocol, from 2024-11-05 to 2026-07-28.
 //!
-//! - Every request completes exactly once: with a result, an error or a timeout.
+//! - Every call ends exactly once, with a result or with an error that names the
+//!   cause.
 //! - A [`Client`] reconnects automatically and never repeats a call that may have
-//!   had an effect, unless the caller allows it.
+//!   had an effect, unless you allow it.
 //! - A tool of a [`Server`] can ask the user or a model in the middle of its
 //!   work. The same code runs on every revision that has such questions, over
 //!   stdio and HTTP.

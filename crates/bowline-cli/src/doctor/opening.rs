@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
-    sync,
+    locks,
     traffic::{TrafficEvent, TrafficObserver},
 };
 
@@ -95,7 +95,7 @@ impl OpeningObserver {
     }
 
     fn lock(&self) -> MutexGuard<'_, OpeningLog> {
-        sync::lock(&self.0)
+        locks::lock(&self.0)
     }
 }
 

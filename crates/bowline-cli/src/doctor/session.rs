@@ -28,7 +28,7 @@ use crate::{
     context::Context,
     failure::{Failure, FailureKind},
     fleet::{is_unsupported, round_trip},
-    sync,
+    locks,
     target::{Target, client_builder, user_command, with_limits},
     traffic::{self, ObservedTransport},
 };
@@ -374,13 +374,13 @@ impl StderrLines {
     fn listener(&self) -> StderrPolicy {
         let lines = Arc::clone(&self.0);
         StderrPolicy::lines(move |line| {
-            let mut lines = sync::lock(&lines);
+            let mut lines = locks::lock(&lines);
             lines.push(line.trim_end().to_owned());
         })
     }
 
     fn write_report(&self, target: &Target, report: &mut Report<'_>) {
-        let lines = sync::lock(&self.0);
+        let lines = locks::lock(&self.0);
         let detail = match (lines.len(), target) {
             (_, Target::Demo) => "shared with this command".to_owned(),
             (0, _) => "nothing".to_owned(),

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{
     field, indented,
+    letter_choice::{Choice, choose},
     preset::FilledForm,
-    prompt::{Choice, choose},
     terminal::Terminal,
 };
 use crate::output::{Style, escape_control};

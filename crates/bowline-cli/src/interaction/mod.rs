@@ -10,12 +10,12 @@
 mod args;
 mod field;
 mod form;
+mod letter_choice;
 mod matching;
 mod model;
 mod page;
 mod preset;
 mod progress;
-mod prompt;
 mod question;
 mod required_urls;
 mod responder;

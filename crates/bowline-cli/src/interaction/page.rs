@@ -6,7 +6,7 @@ use bowline::{
 };
 use url::{Host, Url};
 
-use super::{indented, prompt::choose, terminal::Terminal};
+use super::{indented, letter_choice::choose, terminal::Terminal};
 use crate::output::{Style, escape_control};
 
 /// A page to open: a web URL in ASCII.

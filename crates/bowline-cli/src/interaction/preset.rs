@@ -13,7 +13,7 @@ use bowline::model::{ElicitSchema, PropertySchema};
 use serde_json::{Map, Value};
 
 use super::{args::Answers, field};
-use crate::{arguments, failure::Failure, input, output::closest_name, sync};
+use crate::{arguments, failure::Failure, input, locks, output::closest_name};
 
 /// An answer to one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +154,7 @@ impl PresetAnswers {
     pub(crate) fn fill(&self, question: Option<&str>, form: &ElicitSchema) -> FilledForm {
         let mut filled = FilledForm::default();
         for (name, schema) in form.properties.iter() {
-            sync::lock(&self.asked_fields).insert(name.to_owned());
+            locks::lock(&self.asked_fields).insert(name.to_owned());
             let answers = self.answers_for(question, name);
             if answers.is_empty() {
                 continue;
@@ -185,7 +185,7 @@ impl PresetAnswers {
             .filter(|index| is_for(&self.answers[*index].key))
             .collect();
         // Overridden answers were meant for this field too.
-        sync::lock(&self.used).extend(&all);
+        locks::lock(&self.used).extend(&all);
         let rank = |index: usize| {
             (
                 index >= self.suspended_count,
@@ -200,7 +200,7 @@ impl PresetAnswers {
     /// Returns the unused answers, with suggestions: the typed ones, or those
     /// from files.
     pub(crate) fn unused(&self, typed: bool) -> Vec<String> {
-        let (used, asked) = (sync::lock(&self.used), sync::lock(&self.asked_fields));
+        let (used, asked) = (locks::lock(&self.used), locks::lock(&self.asked_fields));
         let all = self.answers.iter().enumerate();
         let unused =
             all.filter(|(index, answer)| !used.contains(index) && answer.is_typed == typed);

@@ -29,8 +29,8 @@ use super::{
 use crate::{
     args::Globals,
     failure::{Failure, FailureKind},
+    locks,
     output::{Output, escape_control},
-    sync,
     target::{CommandClock, Target},
 };
 
@@ -137,7 +137,7 @@ impl Responder {
     }
 
     fn asking_server(&self) -> MutexGuard<'_, AskingServer> {
-        sync::lock(&self.asking_server)
+        locks::lock(&self.asking_server)
     }
 
     /// Returns the folders in which servers may work.
@@ -231,7 +231,7 @@ impl Responder {
     }
 
     fn lock_failures(&self) -> MutexGuard<'_, Vec<Failure>> {
-        sync::lock(&self.failures)
+        locks::lock(&self.failures)
     }
 }
 

@@ -6,7 +6,7 @@ use bowline::{
 };
 
 use super::{
-    indented, model::text_result, one_line, prompt::choose, settings::ModelCommand,
+    indented, letter_choice::choose, model::text_result, one_line, settings::ModelCommand,
     terminal::Terminal,
 };
 use crate::output::{Style, escape_control};

@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use crate::{output::Paint, sync};
+use crate::{locks, output::Paint};
 
 /// Standard error during a call.
 pub(crate) struct Screen {
@@ -83,7 +83,7 @@ impl Screen {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        sync::lock(&self.state)
+        locks::lock(&self.state)
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-use crate::{output::Paint, sync};
+use crate::{locks, output::Paint};
 
 /// A terminal with a user.
 pub(crate) struct Terminal {
@@ -70,7 +70,7 @@ impl Terminal {
 
     /// Write errors are ignored.
     fn write(&self, text: &str) {
-        let mut out = sync::lock(&self.out);
+        let mut out = locks::lock(&self.out);
         let _ = out.write_all(text.as_bytes());
         let _ = out.flush();
     }

@@ -4,12 +4,12 @@
 //! Colours are used only in terminals, and only if plain text was not
 //! requested.
 
+mod column;
 mod content;
 mod escape;
 mod files;
 mod path;
 mod style;
-mod table;
 mod wrap;
 
 use std::{
@@ -21,15 +21,15 @@ pub(crate) use bowline::registry::closest_name;
 use serde::Serialize;
 
 pub(crate) use self::{
+    column::Column,
     content::{ContentParts, pretty_json, print_parts},
     escape::{escape_control, escape_name},
     files::{FileContent, SaveArgs},
     path::short_path,
     style::{Paint, Style},
-    table::Column,
     wrap::{fill, shorten, terminal_width, wrap},
 };
-use crate::{args::Color, failure::Failure, sync};
+use crate::{args::Color, failure::Failure, locks};
 
 /// Prints results and notes.
 pub(crate) struct Output {
@@ -76,7 +76,7 @@ impl Output {
 
     /// Prints a note unless it was printed before.
     pub(crate) fn note_once(&self, text: String) {
-        let mut printed = sync::lock(&self.printed_notes);
+        let mut printed = locks::lock(&self.printed_notes);
         if !printed.contains(&text) {
             self.note(&text);
             printed.push(text);

@@ -10,7 +10,7 @@ use bowline::{
     transport::BoxFuture,
 };
 
-use crate::{interaction::Responder, output::escape_control, sync};
+use crate::{interaction::Responder, locks, output::escape_control};
 
 /// The interactive user. It is attached only while the user was asked to sign
 /// in: calls have deadlines that people cannot keep.
@@ -40,11 +40,11 @@ impl InteractiveUser {
     }
 
     fn set(&self, user: Option<AttachedUser>) {
-        *sync::lock(&self.0) = user;
+        *locks::lock(&self.0) = user;
     }
 
     fn attached(&self) -> Option<AttachedUser> {
-        let user = sync::lock(&self.0);
+        let user = locks::lock(&self.0);
         user.clone()
     }
 }

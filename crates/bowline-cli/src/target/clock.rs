@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::sync;
+use crate::locks;
 
 /// Measures the time of a command. It is paused while the user or a model is
 /// asked. Clones share state.
@@ -104,7 +104,7 @@ impl CommandClock {
     }
 
     fn pauses(&self) -> MutexGuard<'_, Pauses> {
-        sync::lock(&self.0.pauses)
+        locks::lock(&self.0.pauses)
     }
 }
 

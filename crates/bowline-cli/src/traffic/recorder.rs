@@ -17,7 +17,7 @@ use super::{
     recording::{FORMAT, event},
     utc_time::UtcTime,
 };
-use crate::{failure::Failure, sync};
+use crate::{failure::Failure, locks};
 
 /// Writes every frame to a file, one line each, without buffering: the file is
 /// complete even if the command is killed.
@@ -110,7 +110,7 @@ impl Recorder {
     }
 
     fn write(&self, line: &impl Serialize) {
-        let mut file = sync::lock(&self.file);
+        let mut file = locks::lock(&self.file);
         let Some(writer) = &mut *file else {
             return;
         };

@@ -29,7 +29,7 @@ use super::{
     message::Message,
     recorded_server::{RecordedServer, ReplayFrame},
 };
-use crate::{context::Context, failure::Failure, output::Output, signals, sync};
+use crate::{context::Context, failure::Failure, locks, output::Output, signals};
 
 /// Maximum size of a request body.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -174,7 +174,7 @@ impl PlaybackServer {
     }
 
     fn lock(&self) -> MutexGuard<'_, PlaybackState> {
-        sync::lock(&self.state)
+        locks::lock(&self.state)
     }
 }
 

@@ -132,7 +132,7 @@ pub enum TransportKind {
 /// The timeouts of a connection.
 ///
 /// The interactive preset suits a waiting user. It does not suit servers that prepare
-/// something at start-up; they need a longer `opening`.
+/// something at start-up; they need a longer `connect`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the dial to an open session.

@@ -5,7 +5,7 @@ use super::{
     PeerRequestId, Request, ServerInfo, SessionNumber, SessionRequirement, TelemetryEvent,
     core::Core,
     desired_state::DesiredChange,
-    outcome::Failure,
+    failure::Failure,
     request::CallKind,
     state::{State, StateInput},
 };

@@ -12,7 +12,7 @@ use crate::{
     telemetry::{TruncateString as _, Violation, names},
 };
 
-/// An observation. [`Telemetry::name`] returns its stable name.
+/// A telemetry event. [`TelemetryEvent::name`] returns its stable name.
 ///
 /// There is no observation for a missing transition: the state table is an exhaustive
 /// match, so one cannot occur.

@@ -8,9 +8,10 @@ use super::{
     CancelReason, Config, Connection, Event, Outcome, RequestContext, RequestParams,
     TelemetryEvent, Violation,
     core::Phase,
-    errors, method_check,
+    errors,
+    failure::Failure,
+    method_check,
     open_requests::{OpenRequest, Purpose},
-    outcome::Failure,
     request_head::{ParamsScanner, RequestHead},
     stateless::{self, Rejection},
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     CancelReason, Connection, Event, Outcome, Output, TelemetryEvent, core::Phase, errors,
-    outcome::Failure,
+    failure::Failure,
 };
 use crate::{Instant, jsonrpc::error_response};
 

@@ -11,7 +11,7 @@ use crate::{
     telemetry::{TruncateString as _, Violation, names},
 };
 
-/// One observation. [`Telemetry::name`] returns its stable name.
+/// A telemetry event. [`TelemetryEvent::name`] returns its stable name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TelemetryEvent {

@@ -106,7 +106,7 @@ fn book_flight() -> Tool<Agency> {
         .elicits::<Choice>()
         .handoff()
         .before(find)
-        .client(choose)
+        .ask(choose)
         .after(book)
 }
 

@@ -144,6 +144,9 @@ impl ClientBuilder {
 
     /// Calls a function with each notification, in order, on a separate task. A slow
     /// handler delays only other handlers.
+    ///
+    /// Subscribes to changes of all lists, as
+    /// [`Client::notifications`](super::Client::notifications) does.
     #[must_use]
     pub fn on_notification<F, Fut>(mut self, mut handler: F) -> Self
     where
@@ -182,7 +185,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the delays between attempts to connect.
+    /// Sets the delays between attempts to connect: 1 s, doubled each time up to 30 s, by
+    /// default.
     #[must_use]
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.config.backoff = backoff;
@@ -218,15 +222,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the maximum frame size, in both directions.
+    /// Sets the maximum size of a frame, which is one encoded message, in both directions:
+    /// 16 MiB by default.
     #[must_use]
     pub fn max_frame_size(mut self, bytes: usize) -> Self {
         self.config.max_frame_size = bytes;
         self
     }
 
-    /// Sets how often a frame is retried on a transport whose queue is full, and the
-    /// delay between retries.
+    /// Sets how often a frame is sent again on a transport whose queue is full, and the
+    /// delay before that: three times in all, 10 ms apart, by default.
     #[must_use]
     pub fn queue_full_retry(mut self, retry: QueueFullRetry) -> Self {
         self.config.queue_full_retry = retry;
@@ -241,8 +246,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how long stopping waits for the link to confirm that it is closed: 100 ms
-    /// by default.
+    /// Sets how long stopping waits for the transport to confirm that the connection is
+    /// closed: 100 ms by default.
     #[must_use]
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.config.close_timeout = timeout;
@@ -257,22 +262,27 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets when calls carry the number of their session in `_meta`, an extension of
-    /// Bowline for servers that declare which of their tools depend on the session.
+    /// Sets when calls carry a number in `_meta` that changes with each session, so that
+    /// a server can reject calls made for an earlier one. This is an extension by Bowline.
+    /// By default, only servers that declare `dev.bowline/mode` on a tool receive it.
     #[must_use]
     pub fn session_meta(mut self, policy: SessionMetaPolicy) -> Self {
         self.config.session_meta = policy;
         self
     }
 
-    /// Sets how many times the server may ask for input within one call: 32 by default.
+    /// Limits how often the server may ask within one call: 32 times by default.
+    ///
+    /// On 2026-07-28, a call that exceeds this fails. On earlier revisions, further
+    /// questions no longer extend the call's timeout.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;
         self
     }
 
-    /// Sets the limits for paginated lists.
+    /// Sets the limits for paginated lists: 10,000 pages, 100,000 items and 64 MiB by
+    /// default.
     #[must_use]
     pub fn list_limits(mut self, limits: ListLimits) -> Self {
         self.list_limits = limits;
@@ -292,7 +302,7 @@ impl ClientBuilder {
     /// The observer runs on the tasks of callers and of the connection, so it must be
     /// fast and must not block. It may use the client. If it cannot keep up, events are
     /// dropped, and
-    /// [`ObservationsLost`](crate::proto::client::Telemetry::ObservationsLost) reports
+    /// [`ObservationsLost`](crate::proto::client::TelemetryEvent::ObservationsLost) reports
     /// how many.
     #[must_use]
     pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {

@@ -60,7 +60,9 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         }
     }
 
-    /// Sets how long the server may take to respond.
+    /// Sets how long the server may take to respond: 30 s by default, see
+    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
+    /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self

@@ -18,7 +18,8 @@ use crate::proto::{
 ///
 /// `{error}` prints what was attempted and how it failed, [`source`] returns the cause,
 /// and `{error:#}` prints the error with all its causes in one line, which is what to
-/// show to people. Its end is the server's last output, if the server died.
+/// show to people. If the server's process died, it ends with its last lines on standard
+/// error.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -138,7 +139,7 @@ impl Error {
         }
     }
 
-    /// Returns who or what is responsible.
+    /// Returns the broad category.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.inner.repr {
@@ -192,7 +193,8 @@ impl Error {
         }
     }
 
-    /// Returns why the connection was lost, if that is why the operation failed.
+    /// Returns why the connection was lost or could not be opened, if that is why the
+    /// operation failed.
     #[must_use]
     pub fn connection_error(&self) -> Option<&ConnectionError> {
         match &self.inner.repr {

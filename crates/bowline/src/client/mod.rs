@@ -162,9 +162,9 @@ impl Client {
         self.request(CompleteParams::new(reference, argument))
     }
 
-    /// Checks that the server responds. Revisions without `ping` use `server/discover`
-    /// instead, which every server implements; the members of its result are then in the
-    /// `extra` of this one.
+    /// Checks that the server responds. On 2026-07-28, which has no
+    /// `ping`, this sends `server/discover`; the fields of its result are in
+    /// [`EmptyResult::extra`].
     pub fn ping(&self) -> Call<'_, EmptyResult> {
         Call::new(self, method::PING, Ok(Request::ping()))
     }
@@ -243,8 +243,9 @@ impl Client {
     }
 
     /// Returns the notifications that arrive from now on, without subscribing to
-    /// anything. In revisions where change notifications require a subscription, these
-    /// are log messages and other notifications that belong to calls.
+    /// anything. On 2026-07-28, where changes must be subscribed to, these are log messages
+    /// and other notifications that belong to calls, and the changes that something else
+    /// has subscribed to.
     #[must_use]
     pub fn unsolicited_notifications(&self) -> Notifications {
         Notifications::new(self.shared().host.subscribe())
@@ -269,15 +270,16 @@ impl Client {
         self.shared().health.subscribe()
     }
 
-    /// Returns what the server of the latest session reported about itself.
+    /// Returns what the server of the latest session reported about itself, also after
+    /// that session has ended. `None` before the first one.
     #[must_use]
     pub fn server_info(&self) -> Option<Arc<ServerInfo>> {
         self.shared().health.borrow().server.clone()
     }
 
     /// Returns the open session, to bind calls to it with
-    /// [`in_session`](Call::in_session). `None` if no session is open or the server
-    /// keeps no state between calls.
+    /// [`in_session`](Call::in_session). `None` if no session is open, or
+    /// over HTTP if the server keeps none (always on 2026-07-28).
     #[must_use]
     pub fn session(&self) -> Option<SessionNumber> {
         self.shared().lock().machine.session()

@@ -6,8 +6,9 @@ use super::Client;
 use crate::{proto::client::Connection, transport::StopOutcome};
 
 impl Client {
-    /// Stops the connection: every caller gets a response immediately, and the server
-    /// is released. Waits until that is done, which takes at most 100 ms by default.
+    /// Stops the connection: every call in progress fails with
+    /// [`Reason::Shutdown`](crate::Reason::Shutdown), and the connection is closed. Waits
+    /// until that is done, which takes at most 100 ms by default.
     ///
     /// Does not wait for the server: a child process may still be cleaning up, and the
     /// end of an HTTP session may not have been sent yet. If the program exits now,

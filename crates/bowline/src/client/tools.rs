@@ -89,7 +89,9 @@ pub struct CallTool<'a> {
 }
 
 impl<'a> CallTool<'a> {
-    /// Sets how long the server may take to respond.
+    /// Sets how long the server may take to respond: 30 s by default, see
+    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
+    /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self

@@ -11,7 +11,7 @@ use super::{
     jsonc, name,
     report::Report,
     sections::{SectionEntry, Sections},
-    strict::StrictValue,
+    unique_keys::StrictValue,
 };
 use crate::proto::jsonrpc::range_of;
 

@@ -98,8 +98,8 @@ mod server;
 mod settings;
 mod shell_words;
 mod size;
-mod strict;
 mod twelve_factor;
+mod unique_keys;
 mod well_known;
 
 pub use self::{

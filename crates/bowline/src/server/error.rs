@@ -61,7 +61,7 @@ pub enum ErrorKind {
     },
     /// The client disconnected or cancelled the request.
     Disconnected,
-    /// The client refused to answer; [`Error::object`] has its error.
+    /// The client answered with an error, which [`Error::error_object`] returns.
     ClientError,
     /// The answer does not match the question.
     InvalidAnswer,
@@ -101,7 +101,7 @@ pub enum ErrorKind {
     /// died. It is not run again. The handler can find out
     /// itself, or in [`Step::recover`](crate::server::Step::recover).
     OutcomeUnknown,
-    /// An error response to send to the client; see [`Error::object`].
+    /// An error response to send to the client; see [`Error::error_object`].
     Protocol,
 }
 
@@ -176,7 +176,7 @@ impl Error {
         &self.kind
     }
 
-    /// Returns the JSON-RPC error that the client sent, for [`ErrorKind::Refused`], or
+    /// Returns the JSON-RPC error that the client sent, for [`ErrorKind::ClientError`], or
     /// that is sent to it, for [`ErrorKind::Protocol`].
     #[must_use]
     pub fn error_object(&self) -> Option<&ErrorObject> {

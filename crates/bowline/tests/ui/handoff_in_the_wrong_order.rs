@@ -16,7 +16,7 @@ fn client_without_before() {
         .description("Books a flight")
         .no_input()
         .handoff()
-        .client(async |_, cx: Conversation| cx.confirm("Shall I?").await);
+        .ask(async |_, cx: Conversation| cx.confirm("Shall I?").await);
 }
 
 fn nothing_after_client() -> Tool {
@@ -25,7 +25,7 @@ fn nothing_after_client() -> Tool {
         .no_input()
         .handoff()
         .before(async |_, _: HandlerContext| Ok(1))
-        .client(async |_, cx: Conversation| cx.confirm("Shall I?").await)
+        .ask(async |_, cx: Conversation| cx.confirm("Shall I?").await)
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ fn by_type() {
             cx.confirm("Shall I?").await?;
             Ok(1)
         })
-        .client(async |_, cx: Conversation| cx.confirm("Really?").await);
+        .ask(async |_, cx: Conversation| cx.confirm("Really?").await);
 }
 
 fn by_method() {
@@ -23,7 +23,7 @@ fn by_method() {
             cx.confirm("Shall I?").await?;
             Ok(1)
         })
-        .client(async |_, cx: Conversation| cx.confirm("Really?").await);
+        .ask(async |_, cx: Conversation| cx.confirm("Really?").await);
 }
 
 fn main() {}

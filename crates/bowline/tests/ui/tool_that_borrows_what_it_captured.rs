@@ -30,7 +30,7 @@ fn borrows_in_a_phase() {
         .no_input()
         .handoff()
         .before(async |_, _: HandlerContext| Ok(1))
-        .client(async |_, cx| cx.confirm("Shall I?").await)
+        .ask(async |_, cx| cx.confirm("Shall I?").await)
         .after(async move |_, _, _| Ok(greeting.to_string()));
 }
 

@@ -10,7 +10,7 @@ use bowline::{
 };
 use serde_json::{Value, json};
 
-use crate::sync;
+use crate::locks;
 
 /// The log of a conversation, in order.
 #[derive(Clone, Default)]
@@ -37,12 +37,12 @@ pub(super) enum Speaker {
 impl DialogueLog {
     /// Takes the lines since the last call.
     pub(super) fn take_lines(&self) -> Vec<DialogueLine> {
-        std::mem::take(&mut sync::lock(&self.lines))
+        std::mem::take(&mut locks::lock(&self.lines))
     }
 
     fn add(&self, speaker: Speaker, text: impl Into<String>) {
         let text = text.into();
-        let mut lines = sync::lock(&self.lines);
+        let mut lines = locks::lock(&self.lines);
         lines.push(DialogueLine { speaker, text });
     }
 }

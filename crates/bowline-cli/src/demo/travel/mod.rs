@@ -115,7 +115,7 @@ fn book_flight() -> Tool<App> {
         .elicits::<Choice>()
         .handoff()
         .before(find)
-        .client(choose)
+        .ask(choose)
         .after(book)
 }
 

@@ -26,8 +26,8 @@ use crate::{
     args::Globals,
     context::Context,
     failure::Failure,
+    locks,
     output::{escape_control, short_path},
-    sync,
 };
 
 /// The servers trusted in this run and before. Clones share state.
@@ -61,7 +61,7 @@ impl RunTrust {
     }
 
     fn cache(&self) -> MutexGuard<'_, TrustCache> {
-        sync::lock(&self.0)
+        locks::lock(&self.0)
     }
 }
 

@@ -105,8 +105,8 @@ impl Server<()> {
         }
     }
 
-    /// Sets the state that is available to all handlers. What was added before
-    /// runs without it.
+    /// Sets the application's state, which handlers added after this can use.
+    /// Items added before were made without a state and keep working.
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
             state: Arc::new(state),
@@ -134,7 +134,8 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     ///
     /// Returns an error if something it offers is invalid, if two things have
-    /// the same name, or if its keys outlive the process and its stores do not.
+    /// the same name, or if its seal keys come from a secret and a store of
+    /// journals or of sealed states is not set.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.registrations.check()?;
         self.check_stores()?;

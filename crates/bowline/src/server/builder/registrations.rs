@@ -58,7 +58,7 @@ struct DeclaredFeatures {
 
 /// Registration.
 ///
-/// Lists have the order in which items were added. A feature without items is
+/// Lists keep the order in which items were added. A feature without items is
 /// not offered at all. If items are added to the
 /// [`Service`](crate::server::Service) later, and there are none yet, declare
 /// the feature with an empty list: `.prompts([])`.
@@ -133,9 +133,9 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// with
     /// [`Service::resource_updated`](crate::server::Service::resource_updated).
     ///
-    /// In the handshake era, a client may subscribe to what exists: resources,
+    /// Up to 2025-11-25, a client may subscribe to what exists: resources,
     /// URIs that match a template, and URIs that a source allows, even if they
-    /// do not exist yet. In the stateless era, a subscription is not confirmed,
+    /// do not exist yet. On 2026-07-28, a subscription is not confirmed,
     /// so a client may name any URI.
     pub fn resource_subscriptions(mut self) -> Self {
         self.registrations.declared.subscriptions = true;
@@ -182,8 +182,8 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Sets a listener for changes of a client's roots. Only clients of the
-    /// handshake era report them.
+    /// Sets a listener for changes of a client's roots. Only clients on
+    /// revisions up to 2025-11-25 report them.
     pub fn on_roots_changed<F, W>(self, listener: F) -> Self
     where
         F: Fn(NotificationContext<S>) -> W + Send + Sync + 'static,

@@ -132,16 +132,16 @@ impl<S> Server<S> {
     }
 
     /// Sets how long calls in progress may take once the client has closed its
-    /// end of the link. The default is five seconds.
+    /// end of the connection. The default is five seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.serve_options.shutdown_timeout = timeout;
         self
     }
 
-    /// Sets a function that receives observations, in order, shortly after the
-    /// event. It is called inline and must return quickly: if it is too slow,
-    /// the server drops observations and reports how many. It may use the
-    /// server.
+    /// Sets an observer, which is called with each telemetry event, in order,
+    /// shortly after it happened. It is called inline and must return quickly: if it is too slow,
+    /// the server drops events and reports how many. It may use the
+    /// [`Service`](crate::server::Service).
     pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.config.telemetry = true;
         self.serve_options.observer = Some(Arc::new(observer));
@@ -156,7 +156,7 @@ impl<S> Server<S> {
     }
 }
 
-/// Conversations in the stateless era.
+/// Conversations on 2026-07-28, which consist of several requests.
 impl<S> Server<S> {
     /// Sets the keys that seal the state that clients carry from round to
     /// round. The default is a random key of this process; then no other node
@@ -183,7 +183,9 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets how long a conversation may last. The default is 30 minutes.
+    /// Sets how long a conversation may last on 2026-07-28, for all tools. The
+    /// default is 30 minutes. To limit the calls of one tool, on every
+    /// revision, use [`CallLimits::timeout`](crate::server::CallLimits::timeout).
     pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
         self.conversation_timeout = timeout;
         self
@@ -191,7 +193,8 @@ impl<S> Server<S> {
 
     /// Sets how long a node that runs a conversation may be silent before
     /// another node considers it dead and takes over. The default is six
-    /// seconds. The node renews its lease three times as often.
+    /// seconds. The node holds a lease on the conversation, which it renews every
+    /// third of this time.
     ///
     /// A node that was considered dead notices before its next side effect. If
     /// it was in the middle of one, the conversation receives an error saying
@@ -203,8 +206,9 @@ impl<S> Server<S> {
     }
 
     /// Sets how long a running step may take to finish after its caller has
-    /// left. The default is one minute. After that it is cancelled, as are
-    /// steps beyond 128 for one caller and 1,024 in total.
+    /// left. The default is one minute. After that it is cancelled. At most 128
+    /// such steps run for one caller and 1,024 in total; further ones are
+    /// cancelled at once.
     pub fn abandoned_step_timeout(mut self, timeout: Duration) -> Self {
         self.abandoned_step_timeout = timeout;
         self

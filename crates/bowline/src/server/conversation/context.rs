@@ -69,7 +69,7 @@ impl<S> HandlerContext<S> {
     /// Returns the client's name and version, if it sent them. They are not
     /// verified.
     #[must_use]
-    pub fn client(&self) -> Option<&Implementation> {
+    pub fn client_info(&self) -> Option<&Implementation> {
         self.invocation.request.context.client.info.as_ref()
     }
 
@@ -157,7 +157,8 @@ impl<S> HandlerContext<S> {
         self.invocation.channel.release_connection()
     }
 
-    /// Waits until the call is over: answered, suspended, cancelled, or lost.
+    /// Waits until this round of the call is over: answered, suspended, cancelled,
+    /// or lost.
     ///
     /// The handler itself is dropped then, or once the steps it has begun have
     /// ended. Use this for work that it started elsewhere, in its own task or

@@ -102,9 +102,11 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
         RequiredElicitation(self)
     }
 
-    /// Asks up to `attempts` times: again if the answer is not valid, with the
-    /// reason, and if the user declines, depending on `on_decline`. A user who
-    /// cancels is not asked again.
+    /// Asks again, up to `attempts` times in all, while the answer is not valid,
+    /// and gives the reason. `on_decline` decides whether to ask again if the user
+    /// declines. A user who cancels is not asked again. After the last attempt,
+    /// returns what the user did, or
+    /// [`ErrorKind::InvalidAnswer`].
     pub fn retry(self, attempts: u32, on_decline: OnDecline) -> RetryingElicitation<'a, T> {
         RetryingElicitation {
             elicitation: self,

@@ -40,7 +40,8 @@ pub use sample::{
 };
 pub use step::Step;
 
-/// One call of a handler, with all its questions to the user and to models.
+/// A call from its first request to its final result, with all questions to the
+/// user and to models in between.
 ///
 /// Questions are awaited like any future; between them there is ordinary code,
 /// with loops, branches and early returns. The questions and their order are
@@ -147,8 +148,9 @@ impl<S> Conversation<S> {
     /// Asks a model.
     ///
     /// The model receives the earlier messages of this conversation, then the
-    /// prompt; both the prompt and the answer are recorded. See [`ModelPrompt`]
-    /// for other kinds of prompts.
+    /// prompt. The prompt and the answer are added to these messages, and so are
+    /// sent along with the next prompt. See [`ModelPrompt`] for other kinds of
+    /// prompts.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -165,7 +167,7 @@ impl<S> Conversation<S> {
     /// Starts a conversation within this one, which returns one value.
     ///
     /// It inherits the messages exchanged with models before, but its own
-    /// messages are not recorded outside. It may run concurrently with others,
+    /// messages are not added to those of this one. It may run concurrently with others,
     /// with `join!`. It may not ask the user, unless [allowed
     /// to](Branch::allow_elicitation).
     ///
@@ -223,13 +225,16 @@ impl<S> Conversation<S> {
     }
 
     /// Runs a side effect once in the conversation, however often it is
-    /// replayed and on however many nodes: its return value is recorded.
+    /// replayed and on however many nodes: its return value is recorded, as JSON,
+    /// so it must implement `Serialize` and `DeserializeOwned`. An error is
+    /// recorded too; a replay returns it and does not run the step again.
     ///
     /// A step is identified by its name and, if the name is used more than once,
-    /// by the order. It must not ask anything or run other steps.
+    /// by its position among the steps of that name. It must not ask anything or run other steps.
     ///
-    /// A step that has begun runs to its end even if the client disconnects; a
-    /// client that then repeats its round continues from there.
+    /// A step that has begun goes on if the client disconnects, for up to
+    /// [`abandoned_step_timeout`](crate::server::Server::abandoned_step_timeout);
+    /// a client that then repeats its round continues from there.
     ///
     /// An error that the work returns becomes
     /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever its kind

@@ -20,8 +20,8 @@ use tokio::{
 use super::{
     HttpService, Inner,
     activity::ConnectionActivity,
-    admission::{MIN_HEAD_BYTES, handle_request},
     framing_checked_stream::FramingCheckedStream,
+    handle_request::{MIN_HEAD_BYTES, handle_request},
     peer::PeerAddr,
     quotas::QuotaPermit,
     write_timeout::WriteTimeout,

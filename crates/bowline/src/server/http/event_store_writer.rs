@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     byte_queue::{ByteSize, Receiver, Sender, channel},
-    store::{EventStore, StoredEvent, with_store_timeout},
+    session_stores::{EventStore, StoredEvent, with_store_timeout},
 };
 use crate::proto::http::{SessionId, resume::EventId};
 

@@ -6,15 +6,16 @@
 //! without a session or a task; one of the handshake era belongs to a session
 //! with its own machine.
 //!
-//! - `admission` admits requests by method, host, origin and size; `post`
-//!   determines the era.
+//! - `handle_request` leads a request to its response. `request_headers` and
+//!   `request_body` read it, `admission` checks quotas, and `post` determines
+//!   the era.
 //! - `stateless` and `listen_stream` serve the stateless era, the latter with
 //!   `pending_changes`, the changes a client has not received yet.
 //! - `session_requests` serves the handshake era: with `sessions`, each a
 //!   `session`, whose `streams` route messages to requests and whose `recorder`
 //!   keeps them for clients that resume. `session_record` and
-//!   `event_store_writer` write to a `store`; `session_restores` loads sessions
-//!   from it.
+//!   `event_store_writer` write to the `session_stores`; `session_restores` loads
+//!   sessions from them.
 //! - `protected` checks tokens first, if the options require them.
 //! - `response`, `status`, `body` and `events` build responses, `byte_queue`
 //!   carries them; `cors` is for browsers.
@@ -33,6 +34,7 @@ mod cors;
 mod event_store_writer;
 mod events;
 mod framing_checked_stream;
+mod handle_request;
 mod lazy_timeout;
 mod listen_stream;
 mod listener;
@@ -44,16 +46,18 @@ mod post;
 mod protected;
 mod quotas;
 mod recorder;
+mod request_body;
+mod request_headers;
 mod response;
 mod session;
 mod session_record;
 mod session_requests;
 mod session_restores;
 mod session_slots;
+mod session_stores;
 mod sessions;
 mod stateless;
 mod status;
-mod store;
 mod streams;
 #[cfg(not(feature = "auth"))]
 mod unprotected;
@@ -65,7 +69,7 @@ pub use crate::proto::http::OriginPolicy;
 pub use body::Body;
 pub use options::{ClientLimits, DEFAULT_ADDRESS, HttpOptions};
 pub use peer::{PeerAddr, PeerSource};
-pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
+pub use session_stores::{EventStore, SessionStore, StoredEvent, StoredSession};
 
 use super::{
     dispatch::request::RequestHandler,

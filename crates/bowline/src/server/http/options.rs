@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     peer::PeerSource,
-    store::{EventStore, SessionStore},
+    session_stores::{EventStore, SessionStore},
 };
 use crate::proto::http::{OriginPolicy, resume::EventBufferLimits};
 

@@ -55,14 +55,9 @@ impl PeerSource {
     }
 
     /// Returns the address read from the request.
-    pub(super) fn read(&self, segments_of_address: &Parts) -> Option<IpAddr> {
-        let custom = self.0.as_ref().and_then(|read| read(segments_of_address));
-        custom.or_else(|| {
-            segments_of_address
-                .extensions
-                .get::<PeerAddr>()
-                .map(|it| it.0)
-        })
+    pub(super) fn read(&self, parts: &Parts) -> Option<IpAddr> {
+        let custom = self.0.as_ref().and_then(|read| read(parts));
+        custom.or_else(|| parts.extensions.get::<PeerAddr>().map(|it| it.0))
     }
 }
 
@@ -93,13 +88,10 @@ pub(super) fn large_network(address: IpAddr) -> Option<IpAddr> {
     }
 }
 
-fn network_prefix(address: Ipv6Addr, segments: usize) -> Ipv6Addr {
-    let mut segments_of_address = address.segments();
-    segments_of_address
-        .iter_mut()
-        .skip(segments)
-        .for_each(|part| *part = 0);
-    segments_of_address.into()
+fn network_prefix(address: Ipv6Addr, length: usize) -> Ipv6Addr {
+    let mut segments = address.segments();
+    segments[length..].fill(0);
+    segments.into()
 }
 
 #[cfg(test)]

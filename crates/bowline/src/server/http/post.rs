@@ -7,9 +7,10 @@ use http::{StatusCode, request::Parts};
 
 use super::{
     Inner, Principal,
-    admission::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
+    admission::{REQUEST_BYTES, invalid_request_response, quota_exceeded},
     listen_stream,
     quotas::RequestPermit,
+    request_headers::RequestHeaders,
     response::{self, PendingResponse},
     stateless,
     status::ResponseStatus,

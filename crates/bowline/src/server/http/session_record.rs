@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use super::{
     post::PostKind,
     session::Session,
+    session_stores::{SessionStore, StoredSession, with_store_timeout},
     sessions::SessionConfig,
-    store::{SessionStore, StoredSession, with_store_timeout},
 };
 use crate::{
     proto::{

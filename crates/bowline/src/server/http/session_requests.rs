@@ -14,17 +14,18 @@ use tokio::time::error::Elapsed;
 
 use super::{
     Body, Inner,
-    admission::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
+    admission::{REQUEST_BYTES, invalid_request_response, quota_exceeded},
     event_store_writer,
     events::{EventSource, EventStream, write_event, write_event_with_id, write_priming_event},
     lazy_timeout,
     post::{PostKind, principal},
     protected::{self, TokenLifetime},
     quotas::{BytesPermit, ClientQuota, QuotaPermit, RequestPermit},
+    request_headers::RequestHeaders,
     response::{self, PendingResponse},
     session::{PostOutcome, Session, SessionOwner},
+    session_stores::with_store_timeout,
     status::ResponseStatus,
-    store::with_store_timeout,
     streams::{Reader, StreamMessage, StreamStart, Streams},
 };
 use crate::{

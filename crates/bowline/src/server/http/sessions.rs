@@ -11,7 +11,7 @@ use super::{
     options::{ClientLimits, HttpOptions},
     session::Session,
     session_slots::{Evictable, NoFreeSlot, SessionActivity, SessionSlots},
-    store::SessionStore,
+    session_stores::SessionStore,
 };
 use crate::{proto::http::SessionId, sync};
 

@@ -17,12 +17,12 @@ use tokio::time::timeout;
 
 use super::{
     Body, Inner,
-    admission::RequestHeaders,
     byte_queue::{Receiver, Sender, channel},
     events::{EventSource, EventStream, write_event_without_id},
     post::{StatelessRequest, principal},
     protected::{self, TokenLifetime},
     quotas::RequestPermit,
+    request_headers::RequestHeaders,
     response::{self, PendingResponse},
     status::ResponseStatus,
 };

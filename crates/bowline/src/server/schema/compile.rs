@@ -10,7 +10,7 @@ use super::{
     hashed::EnumValues,
     keyword::{Keyword, Node, Type, ValueKeyword},
     pattern::Pattern,
-    refs,
+    recursion,
 };
 
 type Result<T> = std::result::Result<T, String>;
@@ -52,7 +52,7 @@ impl<'a> Compiler<'a> {
     /// itself.
     pub(super) fn compile(mut self) -> Result<Vec<Vec<Keyword>>> {
         self.compile_node("")?;
-        if refs::has_infinite_recursion(&self.nodes) {
+        if recursion::has_infinite_recursion(&self.nodes) {
             return Err("it has an infinitely recursive reference".to_owned());
         }
         Ok(self.nodes)

@@ -18,7 +18,7 @@ mod evaluated;
 mod hashed;
 mod keyword;
 mod pattern;
-mod refs;
+mod recursion;
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,6 @@
 //! Serving over links: one machine, one link and one task for each client.
 //!
+//! [`service`] has the ways to serve.
 //! [`shared`] is the state shared by the task and the handlers, behind one
 //! lock; [`request_queue`] holds its undispatched requests, which [`batch`]
 //! dispatches, and [`job_queue`] its waiting handler runs, which [`jobs`] starts.
@@ -21,6 +22,7 @@ mod latency;
 mod observations;
 mod pending_notices;
 mod request_queue;
+mod service;
 mod shared;
 mod shutdown;
 #[cfg(feature = "http-server")]

@@ -126,7 +126,7 @@ impl<D, I> ToolBuilder<D, I> {
         self.annotate(|hints| hints.read_only_hint = Some(true))
     }
 
-    /// Sets whether the tool may make destructive changes, not only add. The
+    /// Sets whether the tool may change or delete things, not only add them. The
     /// default is `true`.
     pub fn destructive(self, destructive: bool) -> Self {
         self.annotate(|hints| hints.destructive_hint = Some(destructive))
@@ -150,8 +150,9 @@ impl<D, I> ToolBuilder<D, I> {
         self
     }
 
-    /// Declares that the tool may show this form, which must have its own key.
-    /// The server's manifest lists it, so hosts can prepare for it.
+    /// Declares that the tool may show this form, which must have a
+    /// [key](Elicit::KEY). [`Service::manifest`](crate::server::Service::manifest)
+    /// lists it, so client applications can prepare for it.
     pub fn elicits<T: Elicit>(mut self) -> Self {
         self.spec.elicits.extend(DeclaredForm::declared::<T>());
         self
@@ -172,7 +173,9 @@ impl<D, I> ToolBuilder<D, I> {
 
 /// Finishing methods.
 impl<D, I> ToolBuilder<D, I> {
-    /// Finishes a tool that needs nothing but its input.
+    /// Finishes a tool that needs nothing but its input. For state, logging,
+    /// progress or questions, use
+    /// [`handler_with_conversation`](Self::handler_with_conversation).
     ///
     /// An async closure works if it captures nothing. If it captures something,
     /// its future would borrow that from the closure; use a closure that gives
@@ -205,8 +208,8 @@ impl<D, I> ToolBuilder<D, I> {
             .for_state()
     }
 
-    /// Finishes a tool that may ask the user and models, and uses the
-    /// application's state: `async |input, cx: Conversation<App>| …`. For
+    /// Finishes a tool that uses the application's state, logs, reports
+    /// progress, or asks the user and models: `async |input, cx: Conversation<App>| …`. For
     /// captured values, see [`handler`](Self::handler).
     pub fn handler_with_conversation<S, O, F, W>(self, function: F) -> Tool<S>
     where

@@ -1,5 +1,4 @@
-//! Tools in three phases: before the client is asked, with the client, and
-//! after.
+//! Tools in three phases: before the questions, the questions, and after them.
 
 use std::{fmt, future::Future, sync::Arc};
 
@@ -36,9 +35,9 @@ pub struct HandoffNeedsBefore<I> {
     input: std::marker::PhantomData<fn(I)>,
 }
 
-/// A tool in three phases that needs its second phase, `client`.
-#[must_use = "a handoff without `client` and `after` is not a tool yet"]
-pub struct HandoffNeedsClient<S, I, H> {
+/// A tool in three phases that needs its second phase, `ask`.
+#[must_use = "a handoff without `ask` and `after` is not a tool yet"]
+pub struct HandoffNeedsAsk<S, I, H> {
     spec: ToolSpec,
     before: Phase<(I, HandlerContext<S>), H>,
 }
@@ -48,7 +47,7 @@ pub struct HandoffNeedsClient<S, I, H> {
 pub struct HandoffNeedsAfter<S, I, H, R> {
     spec: ToolSpec,
     before: Phase<(I, HandlerContext<S>), H>,
-    client: Phase<(H, Conversation<S>), R>,
+    ask: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, HandlerContext<S>), ()>>,
 }
 
@@ -62,22 +61,22 @@ impl<I> HandoffNeedsBefore<I> {
 
     /// Sets the first phase, which runs on the server. It runs once; its return
     /// value is recorded as JSON and passed to both other phases.
-    pub fn before<S, H, F, W>(self, before: F) -> HandoffNeedsClient<S, I, H>
+    pub fn before<S, H, F, W>(self, before: F) -> HandoffNeedsAsk<S, I, H>
     where
         H: HandoffValue,
         F: ToolFn2<I, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<H>> + Send + 'static,
     {
-        HandoffNeedsClient {
+        HandoffNeedsAsk {
             spec: self.spec,
             before: Arc::new(move |(input, context)| Box::pin(before(input, context))),
         }
     }
 }
 
-impl<S, I, H> HandoffNeedsClient<S, I, H> {
-    /// Sets the second phase: the conversation with the client.
-    pub fn client<R, F, W>(self, client: F) -> HandoffNeedsAfter<S, I, H, R>
+impl<S, I, H> HandoffNeedsAsk<S, I, H> {
+    /// Sets the second phase: the conversation with the user and with models.
+    pub fn ask<R, F, W>(self, ask: F) -> HandoffNeedsAfter<S, I, H, R>
     where
         F: ToolFn2<H, Conversation<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
@@ -85,7 +84,7 @@ impl<S, I, H> HandoffNeedsClient<S, I, H> {
         HandoffNeedsAfter {
             spec: self.spec,
             before: self.before,
-            client: Arc::new(move |(handoff, cx)| Box::pin(client(handoff, cx))),
+            ask: Arc::new(move |(handoff, cx)| Box::pin(ask(handoff, cx))),
             cleanup: None,
         }
     }
@@ -133,7 +132,7 @@ where
             });
         let phases = HandoffPhases {
             before: self.before,
-            client: self.client,
+            ask: self.ask,
             cleanup: self.cleanup,
             after,
         };
@@ -147,7 +146,7 @@ struct HandoffHandler<S, I, H, R>(Arc<HandoffPhases<S, I, H, R>>);
 
 struct HandoffPhases<S, I, H, R> {
     before: Phase<(I, HandlerContext<S>), H>,
-    client: Phase<(H, Conversation<S>), R>,
+    ask: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, HandlerContext<S>), ()>>,
     after: Phase<(H, R, HandlerContext<S>), CallToolResult>,
 }
@@ -197,7 +196,7 @@ where
             context: &context,
         };
         let conversation = Conversation::new(context.clone());
-        let ended = (self.client)((handoff.decode()?, conversation)).await;
+        let ended = (self.ask)((handoff.decode()?, conversation)).await;
         match ended {
             Ok(result) => {
                 let value = handoff.decode()?;
@@ -268,9 +267,9 @@ where
     }
 }
 
-impl<S, I, H> fmt::Debug for HandoffNeedsClient<S, I, H> {
+impl<S, I, H> fmt::Debug for HandoffNeedsAsk<S, I, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandoffNeedsClient").finish_non_exhaustive()
+        f.debug_struct("HandoffNeedsAsk").finish_non_exhaustive()
     }
 }
 

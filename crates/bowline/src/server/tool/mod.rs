@@ -33,7 +33,7 @@ use crate::{
 
 pub use builder::ToolBuilder;
 pub(crate) use handler::{ConversationHandler, PlainHandler};
-pub use handoff::{HandoffNeedsAfter, HandoffNeedsBefore, HandoffNeedsClient};
+pub use handoff::{HandoffNeedsAfter, HandoffNeedsAsk, HandoffNeedsBefore};
 pub use input::NoArguments;
 pub(crate) use input::ToolArguments;
 pub use output::{IntoToolResult, Json};

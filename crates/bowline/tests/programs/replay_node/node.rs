@@ -85,7 +85,7 @@ fn order() -> Tool<Folder> {
         .no_input()
         .handoff()
         .before(async |_, cx: HandlerContext<Folder>| cx.state().note("before").await)
-        .client(async |_, cx: Conversation<Folder>| {
+        .ask(async |_, cx: Conversation<Folder>| {
             let what = cx.elicit::<Text>("what?").required().await?.text;
             let charged = cx.step("charge", cx.state().note("charge")).await;
             let charged = charged.unwrap_or_else(|error| error.to_string());

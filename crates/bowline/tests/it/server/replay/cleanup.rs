@@ -41,7 +41,7 @@ fn hold(does: Does) -> Tool<App> {
             sleep(SECOND).await;
             cx.state().note("held").await
         })
-        .client(move |_, cx: Conversation<App>| async move {
+        .ask(move |_, cx: Conversation<App>| async move {
             match does {
                 Does::Ask => drop(cx.elicit::<Text>("q").required().await?),
                 Does::Nothing => {}

@@ -189,7 +189,7 @@ fn book() -> Tool<Arc<App>> {
         .no_input()
         .handoff()
         .before(move |_, cx: HandlerContext<Arc<App>>| work("hold", cx))
-        .client(async |(), cx: Conversation<Arc<App>>| {
+        .ask(async |(), cx: Conversation<Arc<App>>| {
             Ok(cx.elicit::<Text>("book?").required().await?.text)
         })
         .cleanup(move |(), cx: HandlerContext<Arc<App>>| work("release", cx))

@@ -38,7 +38,7 @@ fn book(asks: bool) -> Tool<App> {
         .no_input()
         .handoff()
         .before(async |_, cx: HandlerContext<App>| cx.state().note("before").await)
-        .client(move |_, cx: Conversation<App>| async move {
+        .ask(move |_, cx: Conversation<App>| async move {
             if asks {
                 cx.elicit::<Text>("book?").required().await?;
             }

@@ -239,7 +239,7 @@ fn book(limits: CallLimits, takes: Duration) -> Tool<App> {
         .limits(limits)
         .handoff()
         .before(move |_, cx: HandlerContext<App>| note("hold", cx))
-        .client(move |(), cx: Conversation<App>| async move {
+        .ask(move |(), cx: Conversation<App>| async move {
             cx.elicit::<Text>("book?").required().await?;
             let slow = async {
                 sleep(takes).await;

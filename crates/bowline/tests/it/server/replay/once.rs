@@ -36,7 +36,7 @@ fn booking(panics: &'static str) -> Tool<App> {
         .no_input()
         .handoff()
         .before(move |_, cx: HandlerContext<App>| work("before", cx))
-        .client(move |(), cx: Conversation<App>| async move {
+        .ask(move |(), cx: Conversation<App>| async move {
             let first = cx.elicit::<Text>("first").required().await?.text;
             cx.step("step", work("step", cx.context())).await?;
             let second = cx.elicit::<Text>("second").required().await?.text;
@@ -234,7 +234,7 @@ async fn a_live_call_that_is_called_off_is_cleaned_up_after() {
             .no_input()
             .handoff()
             .before(async |_, cx: HandlerContext<App>| cx.state().note("before").await)
-            .client(move |_, cx: Conversation<App>| async move {
+            .ask(move |_, cx: Conversation<App>| async move {
                 cx.state().note("client").await?;
                 if asks {
                     cx.elicit::<Text>("wait").required().await?;

@@ -386,7 +386,7 @@ fn with_secret() -> Server<App> {
         .no_input()
         .handoff()
         .before(async |_, _: HandlerContext<App>| Ok(()))
-        .client(async |(), cx: Conversation<App>| cx.confirm("Book?").await)
+        .ask(async |(), cx: Conversation<App>| cx.confirm("Book?").await)
         .after(async |(), (), cx: HandlerContext<App>| cx.state().note("booked").await);
     Server::new("secret", "1")
         .state(App::default())

@@ -325,7 +325,7 @@ fn handoff(name: &'static str, failing: &'static str) -> Tool<App> {
             check("before")?;
             Ok(7_u32)
         })
-        .client(move |number, cx: Conversation<App>| async move {
+        .ask(move |number, cx: Conversation<App>| async move {
             let first = text(&cx, &format!("q{number}")).await?;
             step(&cx, "step").await?;
             check("client")?;

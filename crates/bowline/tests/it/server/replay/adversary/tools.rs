@@ -78,7 +78,7 @@ fn book() -> Tool<Hold> {
             scene.effect(cx.state(), "hold", 1).await?;
             Ok((number, order.what))
         })
-        .client(
+        .ask(
             async |(number, what): (usize, String), cx: Conversation<Hold>| {
                 let scene = Scene::new(number, &what, cx.principal());
                 if ask(&cx, &scene, "book?").await? != "0" {

@@ -1,0 +1,110 @@
+//! The ways to serve: a link, standard input and output, HTTP, and memory.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::{
+    server::{Service, dispatch::request::RequestHandler, service::Core},
+    transport::{Link, Memory},
+};
+
+impl<S: Send + Sync + 'static> Service<S> {
+    /// Serves one client over a [`Link`], which is one open channel of a
+    /// transport, until it is closed or the server is
+    /// stopped. Steps that have begun finish first, within the
+    /// [`shutdown_timeout`](crate::server::Server::shutdown_timeout).
+    pub async fn serve(&self, link: impl Link + 'static) {
+        self.core.serve(Box::new(link), None).await;
+    }
+
+    /// Serves a client that the transport has authenticated; see
+    /// [`serve`](Self::serve). A conversation can only be resumed by the
+    /// principal that began it.
+    pub async fn serve_as(&self, principal: &str, link: impl Link + 'static) {
+        let principal = Some(principal.into());
+        self.core.serve(Box::new(link), principal).await;
+    }
+
+    /// Serves the client at this process's standard input and output, until it
+    /// closes the input or the server is stopped.
+    ///
+    /// From here on the rest of the process cannot use them: printed output
+    /// goes to standard error.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they are already in use.
+    pub async fn serve_stdio(&self) -> std::io::Result<()> {
+        self.core.serve_stdio().await
+    }
+
+    /// Returns an HTTP service for every revision; see
+    /// [`HttpService`](crate::server::http::HttpService).
+    #[cfg(feature = "http-server")]
+    #[must_use]
+    pub fn http(
+        &self,
+        options: crate::server::http::HttpOptions,
+    ) -> crate::server::http::HttpService {
+        let handler: Arc<dyn RequestHandler> = Arc::clone(&self.core) as Arc<dyn RequestHandler>;
+        crate::server::http::HttpService::new(handler, options)
+    }
+
+    /// Binds an address and serves over HTTP there, at any path, until the
+    /// future is dropped or the server is stopped.
+    /// [`DEFAULT_ADDRESS`](crate::server::http::DEFAULT_ADDRESS) is a suitable default.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the address cannot be bound.
+    #[cfg(feature = "http-server")]
+    pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let http = self.http(crate::server::http::HttpOptions::default());
+        http.bind_and_serve(address, drop).await
+    }
+
+    /// Returns a transport for clients in the same process. Each link is served
+    /// by its own task.
+    #[must_use]
+    pub fn in_memory(&self) -> Memory {
+        let (transport, mut listener) = Memory::new();
+        let service = self.clone();
+        tokio::spawn(async move {
+            while let Some(link) = listener.accept().await {
+                let service = service.clone();
+                tokio::spawn(async move { service.serve(link).await });
+            }
+        });
+        transport
+    }
+
+    /// Begins a graceful stop and returns at once: no new requests are accepted,
+    /// calls in progress may finish within `timeout`, then all connections are
+    /// closed and the futures of `serve` and its variants complete. Connections
+    /// made later are closed at once.
+    pub fn stop(&self, timeout: Duration) {
+        self.core.connections.stop(timeout);
+    }
+}
+
+/// Not generic over the state, so it is compiled only once.
+impl Core {
+    async fn serve_stdio(self: &Arc<Self>) -> std::io::Result<()> {
+        let link = crate::transport::Stdio::take(self.config.max_frame_size)?;
+        self.serve(Box::new(link), None).await;
+        Ok(())
+    }
+
+    async fn serve(self: &Arc<Self>, link: Box<dyn Link>, principal: Option<Arc<str>>) {
+        let handler: Arc<dyn RequestHandler> = Arc::clone(self) as Arc<dyn RequestHandler>;
+        let config = Arc::clone(&self.config);
+        let serve_options = self.serve_options.clone();
+        self.connections
+            .serve(handler, config, serve_options, principal, link)
+            .await;
+        let stops = self.connections.stopping().deadline();
+        let last = stops.unwrap_or_else(|| Instant::now() + self.serve_options.shutdown_timeout);
+        self.background.wait_idle(last).await;
+    }
+}
