@@ -1,7 +1,7 @@
 //! Calling cargo.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -27,7 +27,20 @@ pub fn cargo() -> Command {
             command.env_remove(name);
         }
     }
+    if !has_incremental_builds() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command
+}
+
+/// Returns whether someone has built the product incrementally. If not, as in a
+/// fresh clone, a build without it takes a fifth less.
+fn has_incremental_builds() -> bool {
+    let Ok(entries) = fs::read_dir(root().join("target/debug/incremental")) else {
+        return false;
+    };
+    let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.any(|name| name.starts_with("bowline"))
 }
 
 fn describes_package(name: &str) -> bool {

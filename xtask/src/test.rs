@@ -1,8 +1,9 @@
 //! `cargo xtask test`: all checks that must pass before a commit.
 //!
 //! The cheap steps run first, and the first failure ends the run: further
-//! failures are rarely worth reading. Then the tests run, and the other checks
-//! run beside them: much of either is one thread that compiles or waits.
+//! failures are rarely worth reading. Then the tests run. The other checks run
+//! beside them, with a lower priority: much of either is one thread that compiles
+//! or waits.
 
 use std::{
     process::Command,
@@ -26,9 +27,11 @@ struct Step {
 enum Phase {
     /// Before all others.
     First,
-    /// Beside the tests. Its output is shown only if it fails.
-    Beside,
     Tests,
+    /// Beside the tests: checks that compile in the workspace's target folder.
+    Checks,
+    /// Beside the tests and the checks, in a target folder of its own.
+    Bench,
 }
 
 enum Action {
@@ -86,7 +89,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzz targets",
-        phase: Phase::Beside,
+        phase: Phase::Checks,
         action: Action::Cargo {
             environment: &[],
             arguments: &[
@@ -102,7 +105,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        phase: Phase::Beside,
+        phase: Phase::Checks,
         action: Action::Xtask {
             name: "features",
             run: features::run,
@@ -110,7 +113,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        phase: Phase::Beside,
+        phase: Phase::Checks,
         action: Action::Cargo {
             environment: &[("RUSTDOCFLAGS", "-D warnings")],
             arguments: &[
@@ -124,7 +127,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "packages",
-        phase: Phase::Beside,
+        phase: Phase::Checks,
         action: Action::Xtask {
             name: "packages",
             run: packages::run,
@@ -132,7 +135,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "guides",
-        phase: Phase::Beside,
+        phase: Phase::Checks,
         action: Action::Cargo {
             environment: &[],
             // The guide that compares Bowline with rmcp: nothing else depends on rmcp.
@@ -172,7 +175,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "bench",
-        phase: Phase::Tests,
+        phase: Phase::Bench,
         action: Action::Xtask {
             name: "bench check",
             run: bench::check,
@@ -223,7 +226,10 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let progress = Progress::default();
     progress.run_all(steps(core, Phase::First), Step::run);
     thread::scope(|scope| {
-        scope.spawn(|| progress.run_all(steps(core, Phase::Beside), Step::run_captured));
+        for phase in [Phase::Checks, Phase::Bench] {
+            let progress = &progress;
+            scope.spawn(move || progress.run_all(steps(core, phase), Step::run_beside));
+        }
         progress.run_all(steps(core, Phase::Tests), Step::run);
     });
     let timings = progress.into_timings()?;
@@ -233,11 +239,12 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// The steps of a phase. With `--core`, those that need nothing but Rust.
 fn steps(core: bool, phase: Phase) -> impl Iterator<Item = &'static Step> {
-    let replaced = core && phase == Phase::Tests;
+    let needs_more = matches!(phase, Phase::Tests | Phase::Bench);
     let selected = STEPS
         .iter()
-        .filter(move |step| step.phase == phase && !replaced);
-    selected.chain(replaced.then_some(&CORE_TESTS))
+        .filter(move |step| step.phase == phase && !(core && needs_more));
+    let core_tests = core && phase == Phase::Tests;
+    selected.chain(core_tests.then_some(&CORE_TESTS))
 }
 
 /// The results of the steps so far.
@@ -295,10 +302,10 @@ impl Step {
         }
     }
 
-    /// Runs the step as a process of its own, and prints its output if it fails.
-    fn run_captured(&self) -> Result<(), Failure> {
-        let output = self
-            .command()
+    /// Runs the step as a process of its own, with a lower priority, and prints its
+    /// output if it fails.
+    fn run_beside(&self) -> Result<(), Failure> {
+        let output = process::with_lower_priority(&self.command())
             .output()
             .map_err(|error| format!("cannot start cargo: {error}"))?;
         if output.status.success() {
@@ -388,7 +395,7 @@ mod tests {
 
     #[test]
     fn the_core_steps_need_nothing_but_rust() {
-        let phases = [Phase::First, Phase::Beside, Phase::Tests];
+        let phases = [Phase::First, Phase::Tests, Phase::Checks, Phase::Bench];
         let names = |core, phase| steps(core, phase).map(|step| step.name);
         let core: Vec<&str> = phases
             .into_iter()
@@ -400,12 +407,12 @@ mod tests {
                 "format",
                 "tidy",
                 "lints",
+                "tests",
                 "fuzz targets",
                 "features",
                 "docs",
                 "packages",
-                "guides",
-                "tests"
+                "guides"
             ]
         );
         let all = phases.into_iter().flat_map(|phase| names(false, phase));

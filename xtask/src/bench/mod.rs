@@ -73,6 +73,7 @@ fn check_flags(arguments: &[String], known: &[&str]) -> Result<(), Failure> {
 pub fn check(arguments: &[String]) -> Result<(), Failure> {
     expect_no_arguments(arguments)?;
     run_cargo(&["fmt", "--all", "--check"], &[])?;
+    build(CORE)?;
     // The other steps have compiled most dependencies in this folder.
     let shared = ["--target-dir", "../target"];
     run_cargo(
@@ -80,7 +81,6 @@ pub fn check(arguments: &[String]) -> Result<(), Failure> {
         &[CORE, &shared, &["--", "-D", "warnings"]].concat(),
     )?;
     run_cargo(&["test", "--locked", "-p", "bowline-bench"], &shared)?;
-    build(CORE)?;
     for arguments in [["core"].as_slice(), &["report", "--check"]] {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         run_harness(&arguments)?;
