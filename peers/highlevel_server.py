@@ -6,6 +6,11 @@ messages and calls that last until they are called off. Tools that ask do so by
 the SDK's resolvers, which put a question on the wire as the era has it.
 """
 
+import gc
+
+# It ends soon: collecting garbage while it loads its modules takes longer.
+gc.disable()
+
 import os
 import sys
 import warnings

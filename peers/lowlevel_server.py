@@ -6,6 +6,11 @@ input together by hand: a page to visit, a wait without a question, and
 questions in answer to other methods than `tools/call`.
 """
 
+import gc
+
+# It ends soon: collecting garbage while it loads its modules takes longer.
+gc.disable()
+
 import anyio
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server

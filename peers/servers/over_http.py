@@ -4,6 +4,11 @@ over_http.py SERVER MODE, where MODE is stream, json or sse. The system chooses
 the port, which is the first line on standard output.
 """
 
+import gc
+
+# It ends soon: collecting garbage while it loads its modules takes longer.
+gc.disable()
+
 import importlib
 import pathlib
 import socket

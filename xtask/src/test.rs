@@ -32,6 +32,8 @@ enum Phase {
     Checks,
     /// Beside the tests and the checks, in a target folder of its own.
     Bench,
+    /// After all others: what it counts depends on the load, if that is heavy.
+    Last,
 }
 
 enum Action {
@@ -91,7 +93,8 @@ const STEPS: &[Step] = &[
         name: "fuzz targets",
         phase: Phase::Checks,
         action: Action::Cargo {
-            environment: &[],
+            // A check does not link, so libFuzzer need not be compiled.
+            environment: &[("CUSTOM_LIBFUZZER_PATH", "target/libfuzzer.a")],
             arguments: &[
                 "check",
                 "--quiet",
@@ -174,8 +177,16 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
-        name: "bench",
+        name: "bench build",
         phase: Phase::Bench,
+        action: Action::Xtask {
+            name: "bench build",
+            run: bench::build_core,
+        },
+    },
+    Step {
+        name: "bench",
+        phase: Phase::Last,
         action: Action::Xtask {
             name: "bench check",
             run: bench::check,
@@ -232,6 +243,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         }
         progress.run_all(steps(core, Phase::Tests), Step::run);
     });
+    progress.run_all(steps(core, Phase::Last), Step::run);
     let timings = progress.into_timings()?;
     eprintln!("{}", summary(start.elapsed(), timings));
     Ok(())
@@ -239,7 +251,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// The steps of a phase. With `--core`, those that need nothing but Rust.
 fn steps(core: bool, phase: Phase) -> impl Iterator<Item = &'static Step> {
-    let needs_more = matches!(phase, Phase::Tests | Phase::Bench);
+    let needs_more = matches!(phase, Phase::Tests | Phase::Bench | Phase::Last);
     let selected = STEPS
         .iter()
         .filter(move |step| step.phase == phase && !(core && needs_more));
@@ -380,7 +392,7 @@ mod tests {
                 "cargo fmt --all --check",
                 "cargo xtask tidy",
                 "cargo clippy --workspace --all-features --all-targets -- -D warnings",
-                "cargo check --quiet --locked --manifest-path crates/bowline-proto/fuzz/Cargo.toml --target-dir target",
+                "CUSTOM_LIBFUZZER_PATH=\"target/libfuzzer.a\" cargo check --quiet --locked --manifest-path crates/bowline-proto/fuzz/Cargo.toml --target-dir target",
                 "cargo xtask features",
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
                 "cargo xtask packages",
@@ -388,6 +400,7 @@ mod tests {
                 "cargo xtask peers",
                 "PROPTEST_RNG_SEED=\"20260728\" cargo test --workspace --all-features",
                 "cargo xtask conformance",
+                "cargo xtask bench build",
                 "cargo xtask bench check",
             ]
         );
@@ -395,7 +408,13 @@ mod tests {
 
     #[test]
     fn the_core_steps_need_nothing_but_rust() {
-        let phases = [Phase::First, Phase::Tests, Phase::Checks, Phase::Bench];
+        let phases = [
+            Phase::First,
+            Phase::Tests,
+            Phase::Checks,
+            Phase::Bench,
+            Phase::Last,
+        ];
         let names = |core, phase| steps(core, phase).map(|step| step.name);
         let core: Vec<&str> = phases
             .into_iter()

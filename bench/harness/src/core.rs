@@ -4,7 +4,14 @@
 //! change that makes one dearer by more than a twentieth has to change the
 //! record too, in the same commit, where people see it.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Mutex,
+    thread,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -78,23 +85,41 @@ fn read(places: &Places) -> Result<Costs, Failure> {
     serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// Counts all paths, as many at once as there are cores.
 fn count() -> Result<Costs, Failure> {
     callgrind::present()?;
-    let mut costs = Costs::new();
-    for (name, times) in PATHS {
-        let program = program::sibling("core-paths")?;
-        let (instructions, allocations) = callgrind::each(*times, |found, times| {
-            let mut command = Command::new(&program);
-            command.args([name, times.to_string().as_str()]);
-            callgrind::run(found, &command)
-        })?;
-        let cost = Cost {
-            instructions: instructions.round(),
-            allocations: (allocations * 10.0).round() / 10.0,
-        };
-        costs.insert((*name).to_owned(), cost);
-    }
-    Ok(costs)
+    let program = program::sibling("core-paths")?;
+    let paths = Mutex::new(PATHS.iter());
+    let next = || paths.lock().expect("not poisoned").next();
+    let count_some = || {
+        let mut costs = Costs::new();
+        while let Some((name, times)) = next() {
+            costs.insert((*name).to_owned(), count_one(&program, name, *times)?);
+        }
+        Ok(costs)
+    };
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, Into::into);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(count_some)).collect();
+        let mut all = Costs::new();
+        for thread in threads {
+            let counted: Result<Costs, Failure> = thread.join().expect("it does not panic");
+            all.extend(counted?);
+        }
+        Ok(all)
+    })
+}
+
+fn count_one(program: &Path, name: &str, times: usize) -> Result<Cost, Failure> {
+    let (instructions, allocations) = callgrind::each(times, |found, times| {
+        let mut command = Command::new(program);
+        command.args([name, times.to_string().as_str()]);
+        callgrind::run(found, &command)
+    })?;
+    Ok(Cost {
+        instructions: instructions.round(),
+        allocations: (allocations * 10.0).round() / 10.0,
+    })
 }
 
 fn dearer(recorded: &Costs, counted: &Costs) -> Vec<String> {

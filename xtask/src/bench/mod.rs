@@ -7,8 +7,9 @@
 //!   if one grew by more than 5 %.
 //! - `bench report` writes the tables again from the stored results.
 //! - `bench check` is the part that `test` runs: the harness's own tests, `core`,
-//!   and whether the tables match the stored results. Instruction counts do not
-//!   depend on the load of the machine.
+//!   and whether the tables match the stored results. `bench build` builds what
+//!   it needs. Instruction counts depend on the load of the machine only if that
+//!   is heavy: a tool that seems slow gets a task of its own.
 
 mod command;
 
@@ -24,6 +25,7 @@ pub const DETAILS: &[&str] = &[
     "bench command [--quick]              measures the command line tool",
     "bench core [--record]                counts the instructions of the core paths",
     "bench report                         writes the tables again from the stored results",
+    "bench build                          builds the part that `test` runs",
     "bench check                          runs the part that `test` runs",
 ];
 
@@ -35,6 +37,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     };
     match first {
         "command" => command::run(rest),
+        "build" => build_core(rest),
         "check" => check(rest),
         "core" => {
             check_flags(rest, &["--record"])?;
@@ -68,9 +71,8 @@ fn check_flags(arguments: &[String], known: &[&str]) -> Result<(), Failure> {
     }
 }
 
-/// Runs the part that `test` runs: the harness's own tests, the instruction
-/// counts of the core paths, and whether the tables match the stored results.
-pub fn check(arguments: &[String]) -> Result<(), Failure> {
+/// Builds what [`check`] runs, and checks it.
+pub fn build_core(arguments: &[String]) -> Result<(), Failure> {
     expect_no_arguments(arguments)?;
     run_cargo(&["fmt", "--all", "--check"], &[])?;
     build(CORE)?;
@@ -80,7 +82,13 @@ pub fn check(arguments: &[String]) -> Result<(), Failure> {
         &["clippy", "--locked", "--all-targets"],
         &[CORE, &shared, &["--", "-D", "warnings"]].concat(),
     )?;
-    run_cargo(&["test", "--locked", "-p", "bowline-bench"], &shared)?;
+    run_cargo(&["test", "--locked", "-p", "bowline-bench"], &shared)
+}
+
+/// Runs the part that `test` runs: the harness's own tests, the instruction
+/// counts of the core paths, and whether the tables match the stored results.
+pub fn check(arguments: &[String]) -> Result<(), Failure> {
+    build_core(arguments)?;
     for arguments in [["core"].as_slice(), &["report", "--check"]] {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         run_harness(&arguments)?;
@@ -136,6 +144,7 @@ mod tests {
             &["core", "--bogus"],
             &["report", "--record"],
             &["command", "--bogus"],
+            &["build", "--bogus"],
             &["check", "--bogus"],
         ] {
             let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();

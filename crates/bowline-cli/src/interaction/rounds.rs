@@ -221,7 +221,7 @@ impl Rounds<'_> {
             Some(remaining) => call.timeout(remaining),
             None => call.extend_timeout_on_progress(MAX_CALL_TIME),
         };
-        let mut notifications = self.client.unsolicited_notifications();
+        let mut notifications = self.client.notifications();
         let mut progress = Progress::new(&responder.screen, self.tool, responder.plain_progress());
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

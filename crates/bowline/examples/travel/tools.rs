@@ -104,7 +104,7 @@ fn book_flight() -> Tool<Agency> {
         // Clients without elicitation and sampling do not see this tool.
         .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Choice>()
-        .handoff()
+        .phases()
         .before(find)
         .ask(choose)
         .after(book)

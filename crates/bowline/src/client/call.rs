@@ -68,24 +68,25 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Waits for the connection if it is down, within the call's timeout. Otherwise
-    /// such a call fails immediately.
+    /// Waits for the connection if it is down, within the call's timeout. Without
+    /// this, a call made while the connection is down fails immediately.
     pub fn wait_for_connection(mut self) -> Self {
         self.options.policy = CallPolicy::WaitForConnection;
         self
     }
 
     /// Sends the call again if the connection is lost before the response arrives. Only
-    /// for calls that are safe to repeat.
+    /// for calls that are safe to repeat. Has no effect on stateful calls, nor on those
+    /// bound to a session.
     pub fn repeat_if_lost(mut self) -> Self {
         self.options.repeat_if_lost = true;
         self
     }
 
     /// Sets whether the call depends on the session, overriding what the server declared
-    /// for the tool in its `_meta` (`dev.bowline/mode`, an extension of Bowline). A stateless call may run in any session. A stateful call is never moved to
-    /// another session: not when it is repeated, and not when the server has lost the
-    /// session.
+    /// for the tool in its `_meta` (`dev.bowline/mode`, an extension of Bowline). A
+    /// stateless call may run in any session. A stateful call runs only in the session in
+    /// which it was first sent, and fails if that session is lost.
     pub fn mode(mut self, mode: ToolMode) -> Self {
         self.options.mode = Some(mode);
         self

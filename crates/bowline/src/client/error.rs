@@ -10,7 +10,8 @@ use crate::proto::{
     model::ToolFailure,
 };
 
-/// Why an operation failed.
+/// Why an operation of a client failed. Handlers of servers have an error of their own,
+/// `server::Error`.
 ///
 /// [`kind`](Self::kind) is the broad category, [`reason`](Self::reason) the specific
 /// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common

@@ -86,8 +86,8 @@ impl<'a, T> List<'a, T> {
         self
     }
 
-    /// Waits for the connection if it is down, within the timeout. Otherwise the list
-    /// fails immediately.
+    /// Waits for the connection if it is down, within the timeout. Without this, a
+    /// list requested while the connection is down fails immediately.
     pub fn wait_for_connection(mut self) -> Self {
         self.options.call_options.policy = CallPolicy::WaitForConnection;
         self

@@ -231,7 +231,7 @@ impl Client {
     /// Subscribes to changes of all lists, and returns the notifications that arrive from
     /// now on.
     #[must_use]
-    pub fn notifications(&self) -> Notifications {
+    pub fn subscribe_to_lists(&self) -> Notifications {
         let lists = ListSubscriptions {
             tools: true,
             prompts: true,
@@ -239,7 +239,7 @@ impl Client {
         };
         self.shared()
             .command(|machine, now| machine.set_list_subscriptions(now, lists));
-        self.unsolicited_notifications()
+        self.notifications()
     }
 
     /// Returns the notifications that arrive from now on, without subscribing to
@@ -247,7 +247,7 @@ impl Client {
     /// and other notifications that belong to calls, and the changes that something else
     /// has subscribed to.
     #[must_use]
-    pub fn unsolicited_notifications(&self) -> Notifications {
+    pub fn notifications(&self) -> Notifications {
         Notifications::new(self.shared().host.subscribe())
     }
 
@@ -278,8 +278,8 @@ impl Client {
     }
 
     /// Returns the open session, to bind calls to it with
-    /// [`in_session`](Call::in_session). `None` if no session is open, or
-    /// over HTTP if the server keeps none (always on 2026-07-28).
+    /// [`in_session`](Call::in_session). `None` if no session is open, and
+    /// always over HTTP on 2026-07-28, which has no sessions.
     #[must_use]
     pub fn session(&self) -> Option<SessionNumber> {
         self.shared().lock().machine.session()

@@ -61,8 +61,8 @@ impl<'a, T> Operation<'a, T> {
         self
     }
 
-    /// Waits for the connection if it is down, within the timeout. Otherwise the
-    /// operation fails immediately.
+    /// Waits for the connection if it is down, within the timeout. Without this, an
+    /// operation started while the connection is down fails immediately.
     pub fn wait_for_connection(mut self) -> Self {
         self.options.policy = CallPolicy::WaitForConnection;
         self

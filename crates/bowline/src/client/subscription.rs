@@ -44,7 +44,7 @@ impl Subscription {
         options: CallOptions,
     ) -> Result<Self, Error> {
         // Start receiving first, so no change is missed in between.
-        let notifications = client.unsolicited_notifications();
+        let notifications = client.notifications();
         let guard = SubscriptionGuard::acquire(client, &uri);
         let shared = client.shared();
         let method = method::RESOURCES_SUBSCRIBE;

@@ -30,8 +30,9 @@ impl<'a> Tools<'a> {
         List::new::<ListToolsParams>(self.client)
     }
 
-    /// Calls a tool. A failure of the tool itself is part of the result; use
-    /// [`CallTool::into_typed`] to get it as an error.
+    /// Calls a tool. A failure of the tool itself is part of the result:
+    /// [`CallToolResult::into_result`] turns it into an error, and so does
+    /// [`CallTool::into_typed`], which also decodes the result.
     pub fn call<A: Serialize>(self, name: &str, arguments: A) -> CallTool<'a> {
         CallTool {
             call: Call::new(self.client, method::TOOLS_CALL, request(name, &arguments)),
@@ -97,8 +98,8 @@ impl<'a> CallTool<'a> {
         self
     }
 
-    /// Waits for the connection if it is down, within the call's timeout. Otherwise
-    /// such a call fails immediately.
+    /// Waits for the connection if it is down, within the call's timeout. Without
+    /// this, a call made while the connection is down fails immediately.
     pub fn wait_for_connection(self) -> Self {
         self.map_call(Call::wait_for_connection)
     }

@@ -54,7 +54,8 @@ pub enum ErrorKind {
     Declined,
     /// The user dismissed the question without an answer.
     Cancelled,
-    /// The client did not answer in time.
+    /// The client did not answer in time, or the call exceeded
+    /// [`CallLimits::timeout`](crate::server::CallLimits::timeout).
     Timeout {
         /// The time limit.
         after: Duration,

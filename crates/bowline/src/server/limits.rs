@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// The limits of one call. Exceeding one is an error that the handler can see.
+/// The limits of one call. Exceeding one is an error that the handler can see,
+/// except for `timeout`, which drops the handler and fails the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallLimits {

@@ -46,7 +46,8 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A built server, which serves any number of clients. Cheap to clone.
+/// A built server, which serves any number of clients. Cheap to clone. It is not a
+/// tower service itself; `http` returns one.
 ///
 /// Its tools, resources and prompts may change while it serves; subscribed
 /// clients are notified.

@@ -28,7 +28,7 @@ fn borrows_in_a_phase() {
     let _tool = Tool::new("hello")
         .description("Says hello")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, _: HandlerContext| Ok(1))
         .ask(async |_, cx| cx.confirm("Shall I?").await)
         .after(async move |_, _, _| Ok(greeting.to_string()));

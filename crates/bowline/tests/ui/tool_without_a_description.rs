@@ -17,8 +17,8 @@ fn handler_with_conversation() -> Tool {
         })
 }
 
-fn handoff() {
-    let _unfinished = Tool::new("hello").no_input().handoff();
+fn in_phases() {
+    let _unfinished = Tool::new("hello").no_input().phases();
 }
 
 fn main() {}

@@ -113,7 +113,7 @@ fn book_flight() -> Tool<App> {
         // Clients that cannot ask a user and a model do not see this tool.
         .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Choice>()
-        .handoff()
+        .phases()
         .before(find)
         .ask(choose)
         .after(book)

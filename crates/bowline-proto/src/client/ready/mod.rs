@@ -1,6 +1,6 @@
 //! The `Ready` state: an open session that sends calls.
 
-mod send_failure;
+mod resend;
 
 use super::{
     CallId, CallOptions, Cancellation, ConnectionError, ConnectionErrorKind, Event, Failure,

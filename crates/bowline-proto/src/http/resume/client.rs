@@ -91,8 +91,14 @@ impl Resumption {
     /// messages that the server sends unprompted. Such a stream is never lost.
     ///
     /// `uptime` is how long the last one was open. One that lasted longer than
-    /// the wait before it was not a failure, even without events.
-    pub fn next_attempt(&mut self, now: Instant, uptime: Duration) -> Instant {
+    /// the wait before it was not a failure, even without events. `retry_after`
+    /// is the least that the server wants clients to wait, if it says so.
+    pub fn next_attempt(
+        &mut self,
+        now: Instant,
+        uptime: Duration,
+        retry_after: Option<Duration>,
+    ) -> Instant {
         if self.failed_attempts > 0
             && uptime > self.policy.delay(self.retry, self.failed_attempts - 1)
         {
@@ -100,7 +106,7 @@ impl Resumption {
         }
         let delay = self.policy.delay(self.retry, self.failed_attempts);
         self.failed_attempts = self.failed_attempts.saturating_add(1);
-        now + delay
+        now + delay.max(retry_after.unwrap_or_default())
     }
 
     /// Forgets the last event id: the events after it are not available.
@@ -329,14 +335,17 @@ mod tests {
         let now = Instant::ORIGIN;
         let short = Duration::ZERO;
         let waits: Vec<_> = (0..7)
-            .map(|_| (stream.next_attempt(now, short) - now).as_secs())
+            .map(|_| (stream.next_attempt(now, short, None) - now).as_secs())
             .collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
         let long = Duration::from_secs(31);
-        assert_eq!((stream.next_attempt(now, long) - now).as_secs(), 1);
-        assert_eq!((stream.next_attempt(now, short) - now).as_secs(), 2);
+        assert_eq!((stream.next_attempt(now, long, None) - now).as_secs(), 1);
+        assert_eq!((stream.next_attempt(now, short, None) - now).as_secs(), 2);
         stream.record_event(&event(None, Some(500)));
-        assert_eq!((stream.next_attempt(now, short) - now).as_millis(), 500);
+        assert_eq!(
+            (stream.next_attempt(now, short, None) - now).as_millis(),
+            500
+        );
     }
 
     #[test]

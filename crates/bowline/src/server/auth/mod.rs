@@ -4,7 +4,7 @@
 //! `Protection` requires and checks a token for every request. Without it, your
 //! own layer can do so and put its claims into the request's extensions.
 //!
-//! - `protection` is the configuration, `admission` checks requests,
+//! - `protection` is the configuration, `authenticate` checks requests,
 //!   `rejection` builds the error responses and `metadata` is published for
 //!   clients.
 //! - `token` extracts the token of a request and `verifier` verifies it: `jwt`
@@ -15,7 +15,7 @@
 //! - `issuer_fetch` makes requests to issuers.
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
-mod admission;
+mod authenticate;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod claims;
 #[cfg(all(feature = "auth", feature = "http-server"))]

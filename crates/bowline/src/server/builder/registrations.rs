@@ -58,10 +58,9 @@ struct DeclaredFeatures {
 
 /// Registration.
 ///
-/// Lists keep the order in which items were added. A feature without items is
-/// not offered at all. If items are added to the
-/// [`Service`](crate::server::Service) later, and there are none yet, declare
-/// the feature with an empty list: `.prompts([])`.
+/// Lists keep the order in which items were added. A feature is offered only
+/// if one of its methods was called. To add the first prompts later, to the
+/// [`Service`](crate::server::Service), call `.prompts([])` here.
 impl<S: Send + Sync + 'static> Server<S> {
     /// Adds a tool.
     pub fn tool(self, tool: Tool<S>) -> Self {
@@ -133,10 +132,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// with
     /// [`Service::resource_updated`](crate::server::Service::resource_updated).
     ///
-    /// Up to 2025-11-25, a client may subscribe to what exists: resources,
-    /// URIs that match a template, and URIs that a source allows, even if they
-    /// do not exist yet. On 2026-07-28, a subscription is not confirmed,
-    /// so a client may name any URI.
+    /// Up to 2025-11-25, a client may subscribe to the resources that were added,
+    /// to URIs that match a template, and to URIs that a source allows; the last
+    /// two need not exist yet. On 2026-07-28, subscriptions are not checked: a
+    /// client may name any URI.
     pub fn resource_subscriptions(mut self) -> Self {
         self.registrations.declared.subscriptions = true;
         self

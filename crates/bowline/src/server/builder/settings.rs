@@ -124,17 +124,27 @@ impl<S> Server<S> {
         }
     }
 
-    /// Sets how many calls of one client run at once. The default is 64.
-    /// Further calls wait.
+    /// Sets how many calls run at once on one connection, or in one HTTP session.
+    /// The default is 64. Further calls wait. Over HTTP on 2026-07-28, which has
+    /// no sessions, `HttpOptions` limits the requests of each client instead.
     pub fn max_concurrent_calls(mut self, calls: usize) -> Self {
         self.serve_options.max_concurrent_calls = calls.max(1);
         self
     }
 
-    /// Sets how long calls in progress may take once the client has closed its
-    /// end of the connection. The default is five seconds.
+    /// Sets how long calls and steps in progress may take once the client has
+    /// closed its end of the connection. The default is five seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.serve_options.shutdown_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a running step may take to finish after its caller has
+    /// left. The default is one minute. After that it is cancelled. At most 128
+    /// such steps run for one caller and 1,024 in total; further ones are
+    /// cancelled at once.
+    pub fn abandoned_step_timeout(mut self, timeout: Duration) -> Self {
+        self.abandoned_step_timeout = timeout;
         self
     }
 
@@ -202,15 +212,6 @@ impl<S> Server<S> {
     /// that long; blocking work belongs on its own thread.
     pub fn lease_timeout(mut self, timeout: Duration) -> Self {
         self.lease_timeout = timeout.max(Duration::from_millis(100));
-        self
-    }
-
-    /// Sets how long a running step may take to finish after its caller has
-    /// left. The default is one minute. After that it is cancelled. At most 128
-    /// such steps run for one caller and 1,024 in total; further ones are
-    /// cancelled at once.
-    pub fn abandoned_step_timeout(mut self, timeout: Duration) -> Self {
-        self.abandoned_step_timeout = timeout;
         self
     }
 

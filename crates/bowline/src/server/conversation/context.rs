@@ -54,7 +54,8 @@ impl<S: 'static> HandlerContext<S> {
 }
 
 impl<S> HandlerContext<S> {
-    /// Returns the name of the requested tool, prompt or resource.
+    /// Returns the name of the requested tool or prompt, the URI of the resource, or
+    /// the name of the custom method.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.invocation.name

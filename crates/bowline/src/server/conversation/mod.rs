@@ -229,6 +229,10 @@ impl<S> Conversation<S> {
     /// so it must implement `Serialize` and `DeserializeOwned`. An error is
     /// recorded too; a replay returns it and does not run the step again.
     ///
+    /// On 2026-07-28 this holds from the second round on. A client that sends its
+    /// first request twice starts two conversations, and steps before the first
+    /// question run in both.
+    ///
     /// A step is identified by its name and, if the name is used more than once,
     /// by its position among the steps of that name. It must not ask anything or run other steps.
     ///

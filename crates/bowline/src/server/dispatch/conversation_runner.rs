@@ -29,7 +29,7 @@ use crate::{
             stored_journal::{EndOutcome, OpenedRound, StoredJournal},
         },
         service::Core,
-        tool::handoff::{AFTER, BEFORE, CLEANUP},
+        tool::phases::{AFTER, BEFORE, CLEANUP},
     },
     transport::BoxFuture,
 };

@@ -11,9 +11,10 @@ use crate::{
 
 impl<S: Send + Sync + 'static> Service<S> {
     /// Serves one client over a [`Link`], which is one open channel of a
-    /// transport, until it is closed or the server is
-    /// stopped. Steps that have begun finish first, within the
-    /// [`shutdown_timeout`](crate::server::Server::shutdown_timeout).
+    /// transport, until it is closed or the server is stopped. Steps that have
+    /// begun finish first: within the
+    /// [`shutdown_timeout`](crate::server::Server::shutdown_timeout) if the client
+    /// closed the link, or within the time given to [`stop`](Self::stop).
     pub async fn serve(&self, link: impl Link + 'static) {
         self.core.serve(Box::new(link), None).await;
     }

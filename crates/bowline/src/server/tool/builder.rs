@@ -5,8 +5,7 @@ use std::{future::Future, marker::PhantomData, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{
-    DeclaredForm, HandoffNeedsBefore, IntoToolResult, NoArguments, Tool, ToolFn1, ToolFn2,
-    ToolInner,
+    DeclaredForm, IntoToolResult, NoArguments, PhasesNeedBefore, Tool, ToolFn1, ToolFn2, ToolInner,
     handler::{ContextFunction, PlainFunction},
     input::{InputSchema, schema_of, to_raw_json},
     typestate::{
@@ -37,7 +36,7 @@ use crate::{
 /// whether it has an input type. With both it can be finished, by
 /// [`handler`](ToolBuilder::handler),
 /// [`handler_with_conversation`](ToolBuilder::handler_with_conversation) or
-/// [`handoff`](ToolBuilder::handoff).
+/// [`phases`](ToolBuilder::phases).
 #[must_use = "a builder is not a tool until it has a handler"]
 #[derive(Debug)]
 pub struct ToolBuilder<D, I> {
@@ -150,9 +149,10 @@ impl<D, I> ToolBuilder<D, I> {
         self
     }
 
-    /// Declares that the tool may show this form, which must have a
-    /// [key](Elicit::KEY). [`Service::manifest`](crate::server::Service::manifest)
-    /// lists it, so client applications can prepare for it.
+    /// Declares that the tool may show this form, so client
+    /// applications can prepare for it:
+    /// [`Service::manifest`](crate::server::Service::manifest) lists it by its
+    /// [key](Elicit::KEY). A form without a key is not listed.
     pub fn elicits<T: Elicit>(mut self) -> Self {
         self.spec.elicits.extend(DeclaredForm::declared::<T>());
         self
@@ -230,12 +230,12 @@ impl<D, I> ToolBuilder<D, I> {
 
     /// Builds a tool in three phases: work before the client is asked, the
     /// conversation, and work after it. The first and the last run once.
-    pub fn handoff(self) -> HandoffNeedsBefore<I::Input>
+    pub fn phases(self) -> PhasesNeedBefore<I::Input>
     where
         D: HasDescription,
         I: HasInput,
     {
-        HandoffNeedsBefore::new(self.spec)
+        PhasesNeedBefore::new(self.spec)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tools and how to write them.
 //!
 //! [`Tool::new`] returns a [`ToolBuilder`]. [`ToolInput`] is what a tool takes
-//! and [`IntoToolResult`] what it returns; [`ToolBuilder::handoff`] builds a
+//! and [`IntoToolResult`] what it returns; [`ToolBuilder::phases`] builds a
 //! tool in three phases. With the macros enabled, `#[tool]` turns a function
 //! into a tool.
 //!
@@ -10,9 +10,9 @@
 mod builder;
 mod fast_schema;
 mod handler;
-pub(crate) mod handoff;
 mod input;
 mod output;
+pub(crate) mod phases;
 mod tool_fn;
 mod typestate;
 mod unique_keys;
@@ -33,14 +33,14 @@ use crate::{
 
 pub use builder::ToolBuilder;
 pub(crate) use handler::{ConversationHandler, PlainHandler};
-pub use handoff::{HandoffNeedsAfter, HandoffNeedsAsk, HandoffNeedsBefore};
 pub use input::NoArguments;
 pub(crate) use input::ToolArguments;
 pub use output::{IntoToolResult, Json};
+pub use phases::{PhasesNeedAfter, PhasesNeedAsk, PhasesNeedBefore};
 pub use tool_fn::{ToolFn1, ToolFn2, ToolFn3};
 pub use typestate::{
-    HandoffValue, HasDescription, HasInput, LacksDescription, LacksInput, MissingDescription,
-    MissingInput, ToolInput, WithDescription, WithInput,
+    HasDescription, HasInput, LacksDescription, LacksInput, MissingDescription, MissingInput,
+    PhaseValue, ToolInput, WithDescription, WithInput,
 };
 
 /// Turns an async function into a tool.

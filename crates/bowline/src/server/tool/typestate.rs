@@ -75,13 +75,13 @@ pub trait ToolInput: DeserializeOwned + JsonSchema + Send + 'static {}
     label = "what `before` returns needs `#[derive(Serialize, Deserialize)]`",
     note = "the value is passed as JSON to the other phases, which may run later and on another node"
 )]
-pub trait HandoffValue: Serialize + DeserializeOwned + Send + 'static {}
+pub trait PhaseValue: Serialize + DeserializeOwned + Send + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolInput for T {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send + 'static> HandoffValue for T {}
+impl<T: Serialize + DeserializeOwned + Send + 'static> PhaseValue for T {}
 
 impl HasDescription for WithDescription {}
 impl LacksDescription for MissingDescription {}

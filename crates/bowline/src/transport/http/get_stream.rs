@@ -40,8 +40,8 @@ pub(super) struct GetStream {
 enum Attempt {
     /// The stream was open for this long and ended.
     Ended(Duration),
-    /// Retry, not before this delay.
-    RetryAfter(Duration),
+    /// Retry, not before the delay that the server wants, if it says so.
+    Retry(Option<Duration>),
     /// The last event id was refused; starting without it may work.
     NotResumable,
     /// The server has no such stream, or the link is gone.
@@ -64,20 +64,17 @@ impl GetStream {
     /// server supports it.
     pub(super) async fn run(mut self) {
         loop {
-            let (duration, min_wait) = match self.attempt().await {
-                Attempt::Ended(duration) => (duration, Duration::ZERO),
-                Attempt::RetryAfter(wait) => (Duration::ZERO, wait),
+            let (uptime, retry_after) = match self.attempt().await {
+                Attempt::Ended(uptime) => (uptime, None),
+                Attempt::Retry(retry_after) => (Duration::ZERO, retry_after),
                 Attempt::NotResumable => {
                     self.resumption.clear_last_event_id();
-                    (Duration::ZERO, Duration::ZERO)
+                    (Duration::ZERO, None)
                 }
                 Attempt::GiveUp => return,
             };
             let now = self.context.now();
-            let at = self
-                .resumption
-                .next_attempt(now, duration)
-                .max(now + min_wait);
+            let at = self.resumption.next_attempt(now, uptime, retry_after);
             self.context.wait_until(at).await;
         }
     }
@@ -99,7 +96,7 @@ impl GetStream {
             // No credentials at the moment; if the stream was open before,
             // there may be some again.
             Err(SendError::Failed(cause)) if is_unauthorized(&cause) => match self.was_open {
-                true => Attempt::RetryAfter(Duration::ZERO),
+                true => Attempt::Retry(None),
                 false => Attempt::GiveUp,
             },
             Err(SendError::Failed(cause) | SendError::NoResponse(cause)) => {
@@ -162,7 +159,7 @@ impl GetStream {
             _ if self.was_open => return self.stream_lost(status).await,
             _ => return Attempt::GiveUp,
         }
-        Attempt::RetryAfter(wait.unwrap_or_default())
+        Attempt::Retry(wait)
     }
 
     /// Handles a server that had the stream and does not know it any more.
@@ -197,7 +194,7 @@ impl GetStream {
             self.event_sender.send(LinkEvent::Down(cause)).await;
             return Attempt::GiveUp;
         }
-        Attempt::RetryAfter(Duration::ZERO)
+        Attempt::Retry(None)
     }
 }
 

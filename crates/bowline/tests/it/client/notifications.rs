@@ -15,7 +15,7 @@ use super::{connected, connected_with};
 #[tokio::test(start_paused = true)]
 async fn notifications_are_sorted_by_their_method() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.notifications();
+    let mut notifications = client.subscribe_to_lists();
     for kind in ["tools", "prompts", "resources"] {
         let method = format!("notifications/{kind}/list_changed");
         session.notify(&method, json!({})).await;
@@ -70,7 +70,7 @@ fn number(notification: Option<Notification>) -> String {
 #[tokio::test(start_paused = true)]
 async fn every_listener_hears_everything_in_order() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut listeners = [client.notifications(), client.notifications()];
+    let mut listeners = [client.subscribe_to_lists(), client.subscribe_to_lists()];
     for n in 0..500 {
         session.notify("notifications/count", json!(["n", n])).await;
     }
@@ -84,7 +84,7 @@ async fn every_listener_hears_everything_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_lags_is_told_and_goes_on() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut slow = client.notifications();
+    let mut slow = client.subscribe_to_lists();
     for n in 0..1500 {
         session.notify("notifications/count", json!(["n", n])).await;
     }
@@ -106,7 +106,7 @@ async fn a_listener_that_lags_is_told_and_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn large_notifications_make_room_by_their_size() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut slow = client.notifications();
+    let mut slow = client.subscribe_to_lists();
     let large = "x".repeat(1024 * 1024);
     let flooding = async {
         for _ in 0..50 {
@@ -134,13 +134,13 @@ async fn large_notifications_make_room_by_their_size() {
 #[tokio::test(start_paused = true)]
 async fn notifications_end_with_the_connection() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.notifications();
+    let mut notifications = client.subscribe_to_lists();
     session.notify("notifications/last", json!({})).await;
     assert!(notifications.next().await.is_some());
     client.stop().await;
     assert_eq!(notifications.next().await, None);
     assert_eq!(
-        client.notifications().next().await,
+        client.subscribe_to_lists().next().await,
         None,
         "and begin no more"
     );
@@ -149,7 +149,7 @@ async fn notifications_end_with_the_connection() {
 #[tokio::test(start_paused = true)]
 async fn notifications_go_on_across_a_reconnection() {
     let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.notifications();
+    let mut notifications = client.subscribe_to_lists();
     session.notify("notifications/n", json!([1])).await;
     assert_eq!(number(notifications.next().await), "[1]");
     session.close();
@@ -204,7 +204,7 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
 #[tokio::test(start_paused = true)]
 async fn whoever_only_listens_asks_for_nothing() {
     let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
-    let mut heard = client.unsolicited_notifications();
+    let mut heard = client.notifications();
     let answering = async {
         // The first that comes: a wish to be told of changes would be before it.
         let request = session.expect("tools/call").await;

@@ -36,11 +36,7 @@ fn unless_stuck(test: impl Future<Output = ()> + Send + 'static) {
 
 /// Uses the client in most of the ways that there are without waiting.
 fn use_it(client: &Client) {
-    drop((
-        client.health(),
-        client.roots(),
-        client.unsolicited_notifications(),
-    ));
+    drop((client.health(), client.roots(), client.notifications()));
     let _ = client.notify("notifications/acme/seen", &json!({}));
     // Made, and given up at once.
     let mut call = Box::pin(client.ping().into_future());

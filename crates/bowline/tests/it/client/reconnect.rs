@@ -191,7 +191,7 @@ async fn subscriptions_and_the_log_level_are_restored() {
     let builder = Client::builder().log_level(LogLevel::Error);
     let (client, mut session, mut server) =
         connected_with(builder, ServerProfile::handshake()).await;
-    let mut notifications = client.notifications();
+    let mut notifications = client.subscribe_to_lists();
     let first = async {
         let level = session.expect("logging/setLevel").await;
         session.respond(&level, json!({})).await;
@@ -231,7 +231,7 @@ async fn subscriptions_and_the_log_level_are_restored() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_is_not_taken_again_is_lost() {
     let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.notifications();
+    let mut notifications = client.subscribe_to_lists();
     let first = async {
         let subscribe = session.expect("resources/subscribe").await;
         session.respond(&subscribe, json!({})).await;

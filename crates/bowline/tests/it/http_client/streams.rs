@@ -153,7 +153,7 @@ async fn the_stream_that_a_server_speaks_on_unasked_is_kept_open() {
     })
     .await;
     let client = builder().connect(rig.http()).await.expect("it connects");
-    let mut notices = client.notifications();
+    let mut notices = client.subscribe_to_lists();
     for _ in 0..2 {
         let notice = within(notices.next()).await.expect("a notice");
         assert_eq!(notice.method(), "notifications/tools/list_changed");

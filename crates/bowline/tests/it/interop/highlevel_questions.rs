@@ -237,7 +237,7 @@ async fn a_call_that_is_dropped_is_called_off_at_the_server() -> Checked {
 async fn log_messages_arrive_from_the_level_that_each_request_asks_for() -> Checked {
     within(async {
         let peer = open(builder(), Revision::V2026_07_28).await?;
-        let mut notices = peer.notifications();
+        let mut notices = peer.subscribe_to_lists();
         peer.text("chatter", json!({})).await?;
         let said = peer.frames.received("notifications/message");
         assert!(said.is_empty(), "nothing was asked for: {said:?}");
@@ -269,7 +269,7 @@ async fn log_messages_arrive_from_the_level_that_each_request_asks_for() -> Chec
 async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
     within(async {
         let peer = open(builder(), Revision::V2026_07_28).await?;
-        let mut notices = peer.notifications();
+        let mut notices = peer.subscribe_to_lists();
         let update_of = |uri: &'static str| {
             move |notice: &Notification| {
                 matches!(notice, Notification::ResourceUpdated(update) if update.uri == uri)
@@ -306,7 +306,7 @@ async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
 async fn changes_of_lists_are_announced_to_those_who_listen() -> Checked {
     within(async {
         let peer = open(builder(), Revision::V2026_07_28).await?;
-        let mut notices = peer.notifications();
+        let mut notices = peer.subscribe_to_lists();
         // Another wish is granted by the same stream; so once it is, the
         // stream is open.
         let _today = peer.resources().subscribe("note://today").await?;

@@ -77,7 +77,7 @@ async fn subscriptions_without_a_handshake_are_restored() -> Checked {
     within(async {
         let only = eager()?.revisions([Revision::V2026_07_28]);
         let peer = Peer::open(only, script("highlevel_server.py")?).await?;
-        let mut notices = peer.notifications();
+        let mut notices = peer.subscribe_to_lists();
         let _today = peer.resources().subscribe("note://today").await?;
         let died = peer.tools().call("die", json!({"code": 1})).await;
         assert!(died.is_err());
@@ -117,7 +117,7 @@ async fn a_server_that_is_killed_is_started_again_as_it_was() -> Checked {
     within(async {
         let pids = Arc::<Mutex<Vec<String>>>::default();
         let peer = Peer::open(eager()?, telling(&pids)?).await?;
-        let mut notices = peer.notifications();
+        let mut notices = peer.subscribe_to_lists();
         peer.set_log_level(LogLevel::Debug).await?;
         let uri = "demo://resource/dynamic/text/1";
         let _subscribed = peer.resources().subscribe(uri).await?;

@@ -83,7 +83,7 @@ fn order() -> Tool<Folder> {
     Tool::new("order")
         .description("Orders something")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, cx: HandlerContext<Folder>| cx.state().note("before").await)
         .ask(async |_, cx: Conversation<Folder>| {
             let what = cx.elicit::<Text>("what?").required().await?.text;

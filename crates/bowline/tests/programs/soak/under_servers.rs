@@ -93,7 +93,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
         }
     };
     // Subscribes, and never receives anything.
-    let unheard = client.notifications();
+    let unheard = client.subscribe_to_lists();
     let cache = Cache::default();
     let cached = cache.wrap(client.clone());
     let list = cached.tools().await;

@@ -35,7 +35,7 @@ fn hold(does: Does) -> Tool<App> {
         .description("Holds something")
         .no_input()
         .limits(CallLimits::new().timeout(30 * SECOND))
-        .handoff()
+        .phases()
         .before(async |_, cx: HandlerContext<App>| {
             cx.state().note("before").await?;
             sleep(SECOND).await;

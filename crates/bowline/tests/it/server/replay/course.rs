@@ -187,7 +187,7 @@ fn book() -> Tool<Arc<App>> {
     Tool::new("book")
         .description("Books a seat")
         .no_input()
-        .handoff()
+        .phases()
         .before(move |_, cx: HandlerContext<Arc<App>>| work("hold", cx))
         .ask(async |(), cx: Conversation<Arc<App>>| {
             Ok(cx.elicit::<Text>("book?").required().await?.text)

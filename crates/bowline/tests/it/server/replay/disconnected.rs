@@ -31,12 +31,12 @@ async fn work(app: &App, what: &str) -> bowline::server::Result<()> {
     Ok(())
 }
 
-/// A handoff whose last phase takes long.
+/// A tool in phases whose last phase takes long.
 fn book(asks: bool) -> Tool<App> {
     Tool::new("book")
         .description("Books slowly")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, cx: HandlerContext<App>| cx.state().note("before").await)
         .ask(move |_, cx: Conversation<App>| async move {
             if asks {

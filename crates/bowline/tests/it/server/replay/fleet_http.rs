@@ -125,7 +125,7 @@ async fn a_conversation_goes_on_when_its_node_dies_between_two_rounds() {
         let client = Client::builder().revisions([Revision::V2026_07_28]);
         let client = client.on_elicit(user).connect(server).await;
         let client = client.expect("it connects");
-        let call = async { client.tools().call("handoff", json!({})).await };
+        let call = async { client.tools().call("phases", json!({})).await };
         let result = within("a call", call).await.expect("a result");
         assert_eq!(result.all_text(), "7 q7r");
         let calls = all.lock().await.1.calls();

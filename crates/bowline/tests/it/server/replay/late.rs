@@ -237,7 +237,7 @@ fn book(limits: CallLimits, takes: Duration) -> Tool<App> {
         .description("Books a seat")
         .no_input()
         .limits(limits)
-        .handoff()
+        .phases()
         .before(move |_, cx: HandlerContext<App>| note("hold", cx))
         .ask(move |(), cx: Conversation<App>| async move {
             cx.elicit::<Text>("book?").required().await?;

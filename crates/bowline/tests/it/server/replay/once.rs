@@ -23,7 +23,7 @@ fn serve(tool: Tool<App>) -> Service<App> {
     server.build().expect("the server is sound")
 }
 
-/// A handoff whose phases take a while, and panic where they are told to.
+/// A tool in phases whose phases take a while, and panic where they are told to.
 fn booking(panics: &'static str) -> Tool<App> {
     let work = move |name: &'static str, app: HandlerContext<App>| async move {
         app.state().note(name).await?;
@@ -34,7 +34,7 @@ fn booking(panics: &'static str) -> Tool<App> {
     Tool::new("book")
         .description("Books once")
         .no_input()
-        .handoff()
+        .phases()
         .before(move |_, cx: HandlerContext<App>| work("before", cx))
         .ask(move |(), cx: Conversation<App>| async move {
             let first = cx.elicit::<Text>("first").required().await?.text;
@@ -232,7 +232,7 @@ async fn a_live_call_that_is_called_off_is_cleaned_up_after() {
         let tool = Tool::new("hold")
             .description("Holds something while it asks")
             .no_input()
-            .handoff()
+            .phases()
             .before(async |_, cx: HandlerContext<App>| cx.state().note("before").await)
             .ask(move |_, cx: Conversation<App>| async move {
                 cx.state().note("client").await?;

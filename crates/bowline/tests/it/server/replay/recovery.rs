@@ -384,7 +384,7 @@ fn with_secret() -> Server<App> {
     let book = Tool::new("book")
         .description("Books once")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, _: HandlerContext<App>| Ok(()))
         .ask(async |(), cx: Conversation<App>| cx.confirm("Book?").await)
         .after(async |(), (), cx: HandlerContext<App>| cx.state().note("booked").await);

@@ -311,7 +311,7 @@ fn steps() -> Vec<Case> {
 }
 
 /// A tool in three phases that fails in this one, or in none.
-fn handoff(name: &'static str, failing: &'static str) -> Tool<App> {
+fn in_phases(name: &'static str, failing: &'static str) -> Tool<App> {
     let check = move |phase: &str| match phase == failing {
         true => Err(Error::failed(format!("{phase} failed"))),
         false => Ok(()),
@@ -319,7 +319,7 @@ fn handoff(name: &'static str, failing: &'static str) -> Tool<App> {
     Tool::new(name)
         .description("Works in three phases")
         .no_input()
-        .handoff()
+        .phases()
         .before(move |_, cx: HandlerContext<App>| async move {
             cx.state().note("before").await?;
             check("before")?;
@@ -347,25 +347,25 @@ fn handoff(name: &'static str, failing: &'static str) -> Tool<App> {
 fn handoffs() -> Vec<Case> {
     vec![
         done(
-            handoff("handoff", ""),
+            in_phases("phases", ""),
             "7 q7r",
             &["after", "before", "step"],
             &["q7", "r"],
         ),
         failed(
-            handoff("handoff_before", "before"),
+            in_phases("phases_before", "before"),
             "Error: before failed",
             &["before"],
             &[],
         ),
         failed(
-            handoff("handoff_client", "client"),
+            in_phases("phases_client", "client"),
             "Error: client failed",
             &["before", "cleanup 7", "step"],
             &["q7"],
         ),
         failed(
-            handoff("handoff_after", "after"),
+            in_phases("phases_after", "after"),
             "Error: after failed",
             &["after", "before", "step"],
             &["q7", "r"],

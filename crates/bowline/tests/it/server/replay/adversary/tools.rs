@@ -70,7 +70,7 @@ fn book() -> Tool<Hold> {
     Tool::new("book")
         .description("Books a seat")
         .input::<Order>()
-        .handoff()
+        .phases()
         .before(async |order: Order, cx: HandlerContext<Hold>| {
             let principal = cx.principal().unwrap_or("nobody");
             let number = cx.state().draw(&order.what, principal).await?;

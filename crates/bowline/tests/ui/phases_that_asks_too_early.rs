@@ -6,7 +6,7 @@ fn by_type() {
     let _handoff = Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok(1)
@@ -18,7 +18,7 @@ fn by_method() {
     let _handoff = Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, cx: HandlerContext| {
             cx.confirm("Shall I?").await?;
             Ok(1)

@@ -6,7 +6,7 @@ fn after_without_client() {
     let _tool = Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, _: HandlerContext| Ok(1))
         .after(async |_, _, _| Ok("done"));
 }
@@ -15,7 +15,7 @@ fn client_without_before() {
     let _tool = Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handoff()
+        .phases()
         .ask(async |_, cx: Conversation| cx.confirm("Shall I?").await);
 }
 
@@ -23,7 +23,7 @@ fn nothing_after_client() -> Tool {
     Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, _: HandlerContext| Ok(1))
         .ask(async |_, cx: Conversation| cx.confirm("Shall I?").await)
 }

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    ConversationHandler, HandoffValue, IntoToolResult, Tool, ToolArguments, ToolFn2, ToolFn3,
+    ConversationHandler, IntoToolResult, PhaseValue, Tool, ToolArguments, ToolFn2, ToolFn3,
     builder::ToolSpec,
 };
 use crate::{
@@ -28,30 +28,30 @@ pub(crate) const CLEANUP: &str = "!cleanup";
 type Phase<In, Out> = Arc<dyn Fn(In) -> BoxFuture<'static, Result<Out>> + Send + Sync>;
 
 /// A tool in three phases that needs its first phase, `before`.
-#[must_use = "a handoff without its phases is not a tool yet"]
+#[must_use = "a tool without its phases is not complete"]
 #[derive(Debug)]
-pub struct HandoffNeedsBefore<I> {
+pub struct PhasesNeedBefore<I> {
     spec: ToolSpec,
     input: std::marker::PhantomData<fn(I)>,
 }
 
 /// A tool in three phases that needs its second phase, `ask`.
-#[must_use = "a handoff without `ask` and `after` is not a tool yet"]
-pub struct HandoffNeedsAsk<S, I, H> {
+#[must_use = "a tool without `ask` and `after` is not complete"]
+pub struct PhasesNeedAsk<S, I, H> {
     spec: ToolSpec,
     before: Phase<(I, HandlerContext<S>), H>,
 }
 
 /// A tool in three phases that needs its last phase, `after`.
-#[must_use = "a handoff without `after` is not a tool yet"]
-pub struct HandoffNeedsAfter<S, I, H, R> {
+#[must_use = "a tool without `after` is not complete"]
+pub struct PhasesNeedAfter<S, I, H, R> {
     spec: ToolSpec,
     before: Phase<(I, HandlerContext<S>), H>,
     ask: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, HandlerContext<S>), ()>>,
 }
 
-impl<I> HandoffNeedsBefore<I> {
+impl<I> PhasesNeedBefore<I> {
     pub(super) fn new(spec: ToolSpec) -> Self {
         Self {
             spec,
@@ -61,36 +61,36 @@ impl<I> HandoffNeedsBefore<I> {
 
     /// Sets the first phase, which runs on the server. It runs once; its return
     /// value is recorded as JSON and passed to both other phases.
-    pub fn before<S, H, F, W>(self, before: F) -> HandoffNeedsAsk<S, I, H>
+    pub fn before<S, H, F, W>(self, before: F) -> PhasesNeedAsk<S, I, H>
     where
-        H: HandoffValue,
+        H: PhaseValue,
         F: ToolFn2<I, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<H>> + Send + 'static,
     {
-        HandoffNeedsAsk {
+        PhasesNeedAsk {
             spec: self.spec,
             before: Arc::new(move |(input, context)| Box::pin(before(input, context))),
         }
     }
 }
 
-impl<S, I, H> HandoffNeedsAsk<S, I, H> {
+impl<S, I, H> PhasesNeedAsk<S, I, H> {
     /// Sets the second phase: the conversation with the user and with models.
-    pub fn ask<R, F, W>(self, ask: F) -> HandoffNeedsAfter<S, I, H, R>
+    pub fn ask<R, F, W>(self, ask: F) -> PhasesNeedAfter<S, I, H, R>
     where
         F: ToolFn2<H, Conversation<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
     {
-        HandoffNeedsAfter {
+        PhasesNeedAfter {
             spec: self.spec,
             before: self.before,
-            ask: Arc::new(move |(handoff, cx)| Box::pin(ask(handoff, cx))),
+            ask: Arc::new(move |(value, cx)| Box::pin(ask(value, cx))),
             cleanup: None,
         }
     }
 }
 
-impl<S, I, H, R> HandoffNeedsAfter<S, I, H, R>
+impl<S, I, H, R> PhasesNeedAfter<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
@@ -109,9 +109,7 @@ where
         F: ToolFn2<H, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<()>> + Send + 'static,
     {
-        self.cleanup = Some(Arc::new(move |(handoff, cx)| {
-            Box::pin(cleanup(handoff, cx))
-        }));
+        self.cleanup = Some(Arc::new(move |(value, cx)| Box::pin(cleanup(value, cx))));
         self
     }
 
@@ -126,32 +124,32 @@ where
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let after: Phase<(H, R, HandlerContext<S>), CallToolResult> =
-            Arc::new(move |(handoff, result, context)| {
-                let work = after(handoff, result, context);
+            Arc::new(move |(value, result, context)| {
+                let work = after(value, result, context);
                 Box::pin(async move { work.await?.into_result() })
             });
-        let phases = HandoffPhases {
+        let phases = Phases {
             before: self.before,
             ask: self.ask,
             cleanup: self.cleanup,
             after,
         };
-        let handler = ConversationTool(Arc::new(HandoffHandler(Arc::new(phases))));
+        let handler = ConversationTool(Arc::new(PhasesHandler(Arc::new(phases))));
         self.spec.build(O::schema(), Arc::new(handler)).for_state()
     }
 }
 
 /// A tool in three phases.
-struct HandoffHandler<S, I, H, R>(Arc<HandoffPhases<S, I, H, R>>);
+struct PhasesHandler<S, I, H, R>(Arc<Phases<S, I, H, R>>);
 
-struct HandoffPhases<S, I, H, R> {
+struct Phases<S, I, H, R> {
     before: Phase<(I, HandlerContext<S>), H>,
     ask: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, HandlerContext<S>), ()>>,
     after: Phase<(H, R, HandlerContext<S>), CallToolResult>,
 }
 
-impl<S, I, H, R> ConversationHandler for HandoffHandler<S, I, H, R>
+impl<S, I, H, R> ConversationHandler for PhasesHandler<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
@@ -177,7 +175,7 @@ where
     }
 }
 
-impl<S, I, H, R> HandoffPhases<S, I, H, R>
+impl<S, I, H, R> Phases<S, I, H, R>
 where
     S: Send + Sync + 'static,
     H: Serialize + DeserializeOwned + Send + 'static,
@@ -188,18 +186,18 @@ where
             let value = (self.before)((input, context.clone())).await?;
             Ok(RawJson::encode(&value)?)
         };
-        let handoff: RawJson = invocation.step(BEFORE, before).await?;
+        let value: RawJson = invocation.step(BEFORE, before).await?;
         // Armed until one of the final phases below begins.
         let _cleanup_guard = CleanupGuard {
             cleanup: self.cleanup.as_ref(),
-            handoff: &handoff,
+            value: &value,
             context: &context,
         };
         let conversation = Conversation::new(context.clone());
-        let ended = (self.ask)((handoff.decode()?, conversation)).await;
+        let ended = (self.ask)((value.decode()?, conversation)).await;
         match ended {
             Ok(result) => {
-                let value = handoff.decode()?;
+                let value = value.decode()?;
                 let after = (self.after)((value, result, context.clone()));
                 invocation
                     .step(AFTER, run_final_phase(&invocation, after))
@@ -211,7 +209,7 @@ where
             }
             Err(error) => {
                 if let Some(cleanup) = &self.cleanup {
-                    let cleanup = cleanup((handoff.decode()?, context.clone()));
+                    let cleanup = cleanup((value.decode()?, context.clone()));
                     // The reason why the conversation failed matters more.
                     let _ = invocation
                         .step(CLEANUP, run_final_phase(&invocation, cleanup))
@@ -240,7 +238,7 @@ where
     H: DeserializeOwned + Send + 'static,
 {
     cleanup: Option<&'a Phase<(H, HandlerContext<S>), ()>>,
-    handoff: &'a RawJson,
+    value: &'a RawJson,
     context: &'a HandlerContext<S>,
 }
 
@@ -257,9 +255,9 @@ where
         }
         if let Some(cleanup) = self.cleanup
             && invocation.begin_final_phase()
-            && let Ok(handoff) = self.handoff.decode()
+            && let Ok(value) = self.value.decode()
         {
-            let cleanup = cleanup((handoff, self.context.clone()));
+            let cleanup = cleanup((value, self.context.clone()));
             invocation.lifecycle.spawn(async move {
                 let _ = cleanup.await;
             });
@@ -267,14 +265,14 @@ where
     }
 }
 
-impl<S, I, H> fmt::Debug for HandoffNeedsAsk<S, I, H> {
+impl<S, I, H> fmt::Debug for PhasesNeedAsk<S, I, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandoffNeedsAsk").finish_non_exhaustive()
+        f.debug_struct("PhasesNeedAsk").finish_non_exhaustive()
     }
 }
 
-impl<S, I, H, R> fmt::Debug for HandoffNeedsAfter<S, I, H, R> {
+impl<S, I, H, R> fmt::Debug for PhasesNeedAfter<S, I, H, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandoffNeedsAfter").finish_non_exhaustive()
+        f.debug_struct("PhasesNeedAfter").finish_non_exhaustive()
     }
 }

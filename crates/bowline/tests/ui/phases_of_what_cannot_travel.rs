@@ -10,7 +10,7 @@ fn book() {
     let _handoff = Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .handoff()
+        .phases()
         .before(async |_, _: HandlerContext| Ok(Flights { found: Vec::new() }));
 }
 
