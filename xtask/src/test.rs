@@ -1,9 +1,8 @@
 //! `cargo xtask test`: all checks that must pass before a commit.
 //!
 //! The cheap steps run first, and the first failure ends the run: further
-//! failures are rarely worth reading. Then the tests run. The other checks run
-//! beside them, with a lower priority: much of either is one thread that compiles
-//! or waits.
+//! failures are rarely worth reading. Then the tests run, and the other checks
+//! run beside them: much of either is one thread that compiles or waits.
 
 use std::{
     process::Command,
@@ -28,10 +27,8 @@ enum Phase {
     /// Before all others.
     First,
     Tests,
-    /// Beside the tests: checks that compile in the workspace's target folder.
+    /// Beside the tests. Its output is shown only if it fails.
     Checks,
-    /// Beside the tests and the checks, in a target folder of its own.
-    Bench,
     /// After all others: what it counts depends on the load, if that is heavy.
     Last,
 }
@@ -178,7 +175,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "bench build",
-        phase: Phase::Bench,
+        phase: Phase::Checks,
         action: Action::Xtask {
             name: "bench build",
             run: bench::build_core,
@@ -237,10 +234,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let progress = Progress::default();
     progress.run_all(steps(core, Phase::First), Step::run);
     thread::scope(|scope| {
-        for phase in [Phase::Checks, Phase::Bench] {
-            let progress = &progress;
-            scope.spawn(move || progress.run_all(steps(core, phase), Step::run_beside));
-        }
+        scope.spawn(|| progress.run_all(steps(core, Phase::Checks), Step::run_captured));
         progress.run_all(steps(core, Phase::Tests), Step::run);
     });
     progress.run_all(steps(core, Phase::Last), Step::run);
@@ -251,7 +245,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// The steps of a phase. With `--core`, those that need nothing but Rust.
 fn steps(core: bool, phase: Phase) -> impl Iterator<Item = &'static Step> {
-    let needs_more = matches!(phase, Phase::Tests | Phase::Bench | Phase::Last);
+    let needs_more = matches!(phase, Phase::Tests | Phase::Last);
     let selected = STEPS
         .iter()
         .filter(move |step| step.phase == phase && !(core && needs_more));
@@ -314,10 +308,10 @@ impl Step {
         }
     }
 
-    /// Runs the step as a process of its own, with a lower priority, and prints its
-    /// output if it fails.
-    fn run_beside(&self) -> Result<(), Failure> {
-        let output = process::with_lower_priority(&self.command())
+    /// Runs the step as a process of its own, and prints its output if it fails.
+    fn run_captured(&self) -> Result<(), Failure> {
+        let output = self
+            .command()
             .output()
             .map_err(|error| format!("cannot start cargo: {error}"))?;
         if output.status.success() {
@@ -408,13 +402,7 @@ mod tests {
 
     #[test]
     fn the_core_steps_need_nothing_but_rust() {
-        let phases = [
-            Phase::First,
-            Phase::Tests,
-            Phase::Checks,
-            Phase::Bench,
-            Phase::Last,
-        ];
+        let phases = [Phase::First, Phase::Tests, Phase::Checks, Phase::Last];
         let names = |core, phase| steps(core, phase).map(|step| step.name);
         let core: Vec<&str> = phases
             .into_iter()
@@ -431,7 +419,8 @@ mod tests {
                 "features",
                 "docs",
                 "packages",
-                "guides"
+                "guides",
+                "bench build"
             ]
         );
         let all = phases.into_iter().flat_map(|phase| names(false, phase));
