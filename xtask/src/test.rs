@@ -209,6 +209,8 @@ const CORE_TESTS: Step = Step {
             "interop::",
             "--skip",
             "peers::",
+            "--skip",
+            "suite::",
         ],
     },
 };

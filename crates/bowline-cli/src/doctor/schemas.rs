@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bowline::model::Tool;
+use bowline_schema::Validator;
 use serde_json::Value;
 
 /// The maximum length of a tool name in the protocol, and the maximum that many
@@ -96,9 +97,7 @@ fn schema_problem(schema: &Value) -> Option<String> {
         Value::Null => return Some("its type is missing; it must be object".to_owned()),
         other => return Some(format!("its type is {other}; it must be object")),
     }
-    jsonschema::validator_for(schema)
-        .err()
-        .map(|error| format!("{error} at {:?}", error.instance_path().to_string()))
+    Validator::new(schema).err().map(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ mod manifest;
 pub mod prompt;
 mod replay;
 pub mod resource;
-pub(crate) mod schema;
 pub mod seal;
 mod serve;
 mod service;
@@ -33,7 +32,6 @@ pub mod template;
 pub mod tool;
 #[cfg(feature = "tracing")]
 mod tracing_events;
-mod validation_message;
 
 pub use builder::{BuildError, CacheTarget, Server};
 pub use capability::ClientCapability;

@@ -2,6 +2,7 @@
 
 use std::{any::Any, borrow::Cow, sync::Arc};
 
+use bowline_schema::Budget;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
@@ -16,7 +17,6 @@ use crate::{
         background::Caller,
         conversation::{HandlerContext, client_channel::ClientChannel},
         error::Result as HandlerResult,
-        schema::SharedBudget,
         serve::LatencyEstimate,
     },
     transport::BoxFuture,
@@ -34,7 +34,7 @@ pub(crate) struct Request {
     pub(crate) permissions: Permissions,
     /// The remaining budget for checking schemas, if the request is part of a
     /// batch. A single request has a full budget.
-    pub(crate) validation_budget: Option<Arc<SharedBudget>>,
+    pub(crate) validation_budget: Option<Arc<Budget>>,
     pub(crate) origin: RequestOrigin,
 }
 

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use bowline_schema::Budget;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -26,7 +27,6 @@ use crate::{
         capability::{CapabilitySet, ClientCapability},
         error::{Error, ErrorKind},
         replay::round::ResumeInput,
-        schema::SharedBudget,
         service::{Core, Service},
         tool::Tool,
     },
@@ -206,7 +206,7 @@ impl Core {
         let budget = match &request.validation_budget {
             Some(shared) => &**shared,
             None => {
-                own_budget = SharedBudget::default();
+                own_budget = Budget::default();
                 &own_budget
             }
         };

@@ -2,10 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::{
-    proto::server::RequestKey,
-    server::{dispatch::request::Request, schema::SharedBudget},
-};
+use crate::{proto::server::RequestKey, server::dispatch::request::Request};
+use bowline_schema::Budget;
 
 /// A received request.
 pub(super) struct QueuedRequest {
@@ -43,7 +41,7 @@ impl RequestQueue {
         let same_frame = self.new.iter_mut().rev();
         let mut same_frame = same_frame.take_while(|it| it.frame == frame);
         if let (Some(last), Some(other)) = (same_frame.next(), same_frame.next()) {
-            let budget = Arc::new(SharedBudget::default());
+            let budget = Arc::new(Budget::default());
             for it in same_frame.chain([last, other]) {
                 it.request.validation_budget = Some(Arc::clone(&budget));
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bowline_schema::{Budget, TextCheck, Validator, describe};
 use bytes::Bytes;
 use schemars::{
     JsonSchema, Schema,
@@ -10,14 +11,10 @@ use schemars::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{fast_schema::FastSchema, unique_keys::UniqueKeyValue};
+use super::unique_keys::UniqueKeyValue;
 use crate::{
     proto::jsonrpc::{ErrorObject, RawJson, code, decode_fast},
-    server::{
-        error::{Error, Result},
-        schema::{SharedBudget, Validator},
-        validation_message::describe_errors_with_budget,
-    },
+    server::error::{Error, Result},
 };
 
 /// The input of tools that take no arguments.
@@ -30,8 +27,8 @@ pub struct NoArguments {}
 #[derive(Clone, Debug)]
 pub(crate) struct InputSchema {
     validator: Arc<Validator>,
-    /// The fast check, if the schema is simple enough for one.
-    fast: Option<FastSchema>,
+    /// The check on the text, if the schema is simple enough for one.
+    text_check: Option<TextCheck>,
 }
 
 /// Arguments that match their schema.
@@ -56,21 +53,19 @@ impl InputSchema {
         if schema["type"] != "object" {
             return Err("the input must be an object: use a struct with named fields".to_owned());
         }
-        let validator = Validator::new(schema)?;
+        let validator = Validator::new(schema).map_err(|error| error.to_string())?;
         Ok(Self {
             validator: Arc::new(validator),
-            fast: FastSchema::compile(schema),
+            text_check: TextCheck::compile(schema),
         })
     }
 
     /// Returns a schema that rejects everything, for a tool that is never
     /// called because its definition is invalid.
     pub(super) fn reject_all() -> Self {
-        let nothing = Value::Bool(false);
-        let validator = Validator::new(&nothing);
         Self {
-            validator: Arc::new(validator.expect("`false` is a schema")),
-            fast: None,
+            validator: Arc::new(Validator::reject_all()),
+            text_check: None,
         }
     }
 
@@ -86,13 +81,13 @@ impl InputSchema {
         &self,
         json: Option<&str>,
         params: &Bytes,
-        budget: &SharedBudget,
+        budget: &Budget,
     ) -> Result<Result<ToolArguments>, ErrorObject> {
         let json = json.unwrap_or("{}");
         if self
-            .fast
+            .text_check
             .as_ref()
-            .is_some_and(|fast| fast.is_surely_valid(json))
+            .is_some_and(|check| check.is_surely_valid(json))
         {
             // Absent arguments are not a slice of the received params.
             let json = match json {
@@ -105,8 +100,8 @@ impl InputSchema {
         if self.validator.is_valid_with_budget(&arguments, budget) {
             return Ok(Ok(ToolArguments(ArgumentData::Value(arguments))));
         }
-        let faults = describe_errors_with_budget(&self.validator, &arguments, budget);
-        let faults = faults.unwrap_or_default();
+        let errors = self.validator.errors_with_budget(&arguments, budget);
+        let faults = describe(&errors).unwrap_or_default();
         Ok(Err(Error::failed(format!("Invalid arguments{faults}"))))
     }
 }
@@ -247,7 +242,7 @@ mod tests {
                 let json = json.replace("\\\\", "\\");
                 let params = Bytes::from(json);
                 let json = str::from_utf8(&params).expect("it is text");
-                let refused = input.check(Some(json), &params, &SharedBudget::default());
+                let refused = input.check(Some(json), &params, &Budget::default());
                 let refused = refused.expect_err(json);
                 assert_eq!(refused.code, code::INVALID_PARAMS);
                 let expected = format!("duplicate member {name:?}");
@@ -270,7 +265,7 @@ mod tests {
         let input = InputSchema::new(&schema).expect("it is a schema");
         let params = Bytes::from_static(br#"{"name":"x","arguments":{"city":"a"}}"#);
         let json = str::from_utf8(&params[24..params.len() - 1]).expect("it is text");
-        let alone = SharedBudget::default();
+        let alone = Budget::default();
         let checked = input.check(Some(json), &params, &alone).expect("an object");
         let ArgumentData::Raw(kept) = checked.expect("it fits").0 else {
             panic!("the schema is plain");

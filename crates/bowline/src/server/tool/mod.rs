@@ -8,7 +8,6 @@
 //! The other traits are bounds with helpful compiler messages.
 
 mod builder;
-mod fast_schema;
 mod handler;
 mod input;
 mod output;

@@ -1,5 +1,6 @@
 //! Validation of structured results against published output schemas.
 
+use bowline_schema::Validator;
 use tokio::sync::Mutex;
 
 use super::TestError;
@@ -9,7 +10,6 @@ use crate::{
         jsonrpc::RawJson,
         model::{CallToolResult, Tool},
     },
-    server::schema::Validator,
 };
 
 /// The tools that a server publishes, as far as they were listed.
@@ -45,7 +45,7 @@ impl PublishedTools {
             .decode()
             .map_err(|error| invalid(error.to_string()))?;
         let value = value.decode().map_err(|error| invalid(error.to_string()))?;
-        let validator = Validator::new(&schema).map_err(invalid)?;
+        let validator = Validator::new(&schema).map_err(|error| invalid(error.to_string()))?;
         match validator.errors(&value).first() {
             Some(first_error) => Err(invalid(format!(
                 "at {:?}: {}",

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use bowline_schema::{Validator, describe};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -15,11 +16,7 @@ use crate::{
             ToolChoice, ToolChoiceMode,
         },
     },
-    server::{
-        error::{Error, ErrorKind, Result},
-        schema::Validator,
-        validation_message::describe_errors,
-    },
+    server::error::{Error, ErrorKind, Result},
 };
 
 /// The name of the tool whose input is the value.
@@ -94,7 +91,7 @@ impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
         let value = self
             .extract_value(sampled)
             .map_err(|why| self.retry_instructions(&why))?;
-        if let Some(faults) = describe_errors(&self.validator, &value) {
+        if let Some(faults) = describe(&self.validator.errors(&value)) {
             return Err(self.retry_instructions(&faults));
         }
         serde_path_to_error::deserialize(value).map_err(|fault| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bowline_schema::{Validator, describe};
 use serde_json::Value;
 
 use super::{
@@ -11,11 +12,7 @@ use super::{
 };
 use crate::{
     proto::model::{Tool, ToolUseContent},
-    server::{
-        error::{Error, ErrorKind, Result},
-        schema::Validator,
-        validation_message::describe_errors,
-    },
+    server::error::{Error, ErrorKind, Result},
 };
 
 /// Tools that a model may call, with their compiled schemas.
@@ -75,7 +72,7 @@ impl ToolValidators {
             return Some(format!("\nUnknown tool {name:?}."));
         };
         let found = match call.input.decode::<Value>() {
-            Ok(input) => describe_errors(validator, &input),
+            Ok(input) => describe(&validator.errors(&input)),
             Err(error) => Some(format!("\n- not valid JSON: {error}")),
         };
         found.map(|faults| format!("\nThe input of {name:?}:{faults}"))

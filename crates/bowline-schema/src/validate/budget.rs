@@ -1,7 +1,6 @@
 //! The budget of work for checking a value.
 //!
-//! A check runs where the request was read and cannot be interrupted, so it
-//! must end soon whatever a caller sends. Most checks are linear in the size of
+//! A check cannot be interrupted, so it must end soon whatever the value. Most checks are linear in the size of
 //! the value. Schemas that apply many schemas to the same value multiply that,
 //! some of them exponentially; the budget ends these too.
 
@@ -22,30 +21,33 @@ pub(super) const MAX_STEPS: u64 = 16_000_000;
 /// compared.
 const BYTES_PER_STEP: usize = 32;
 
-/// The maximum number of steps for all requests of one frame: one check for
-/// whether it is valid, and another to report why not.
-const MAX_STEPS_PER_FRAME: u64 = 2 * MAX_STEPS;
+/// The maximum number of steps of all checks with one budget: one check for
+/// whether a value is valid, and another to report why not.
+const MAX_STEPS_TOGETHER: u64 = 2 * MAX_STEPS;
 
-/// The remaining steps for the requests of one frame. If there are many, each
-/// has what those before it left: a batch must not be more work than the
-/// largest single request.
+/// The work that checks may take together.
+///
+/// The default suffices for any value of a few megabytes, once to check it and
+/// once to report why it is not valid. Use one budget for all values that arrive
+/// together: each has what those before it left, so a batch is never more work
+/// than the largest single value.
 #[derive(Debug)]
-pub(crate) struct SharedBudget(AtomicU64);
+pub struct Budget(AtomicU64);
 
-impl Default for SharedBudget {
+impl Default for Budget {
     fn default() -> Self {
-        Self(AtomicU64::new(MAX_STEPS_PER_FRAME))
+        Self(AtomicU64::new(MAX_STEPS_TOGETHER))
     }
 }
 
-impl SharedBudget {
+impl Budget {
     /// Runs a check with the remaining steps, up to the maximum of one check.
-    pub(super) fn with_budget<T>(&self, check: impl FnOnce(&CheckBudget) -> T) -> T {
+    pub(super) fn spend_on<T>(&self, check: impl FnOnce(&CheckBudget) -> T) -> T {
         let left = self.0.load(Ordering::Relaxed);
         let budget = CheckBudget::new(left.min(MAX_STEPS));
         let result = check(&budget);
         let used = left.min(MAX_STEPS) - budget.remaining();
-        // The requests of a frame are checked one after the other.
+        // Values that arrive together are checked one after the other.
         self.0.store(left - used, Ordering::Relaxed);
         result
     }
@@ -71,12 +73,15 @@ impl CheckBudget {
     pub(super) fn spend(&self, steps: u64) -> bool {
         match self.remaining.get().checked_sub(steps) {
             Some(left) => self.remaining.set(left),
-            None => {
-                self.remaining.set(0);
-                self.exhausted.set(true);
-            }
+            None => self.exhaust(),
         }
         !self.exhausted.get()
+    }
+
+    /// Spends all steps that are left, and more.
+    pub(super) fn exhaust(&self) {
+        self.remaining.set(0);
+        self.exhausted.set(true);
     }
 
     /// Returns whether there were too few steps.

@@ -158,7 +158,8 @@ mod tests {
             (json!(4.0), json!(2), true),
             (json!(1e300), json!(0.5), true),
         ] {
-            let (number, divisor) = (number.as_number().unwrap(), divisor.as_number().unwrap());
+            let number = number.as_number().expect("a number");
+            let divisor = divisor.as_number().expect("a number");
             assert_eq!(
                 is_multiple(number, divisor),
                 expected,

@@ -5,32 +5,40 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Map, Number, Value};
 
 use super::{
-    anchors,
     display::TruncatedJson,
     hashed::EnumValues,
     keyword::{Keyword, Node, Type, ValueKeyword},
     pattern::Pattern,
     recursion,
+    resources::{ResourceId, Resources, escape_token},
+    uri::split_fragment,
 };
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Keywords that would change which values are valid, and are not supported.
-const UNSUPPORTED: [&str; 6] = [
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "dependencies",
-    "unevaluatedItems",
-];
+/// Keywords of older drafts that would change which values are valid, and are not
+/// supported.
+const UNSUPPORTED: [&str; 2] = ["$recursiveAnchor", "$recursiveRef"];
 
 /// A document while it is compiled.
 pub(super) struct Compiler<'a> {
     document: &'a Value,
-    nodes: Vec<Vec<Keyword>>,
-    /// The schemas that are compiled or being compiled, by JSON Pointer.
+    resources: Resources,
+    compiled: Compiled,
+    /// The schemas that are compiled or waiting, by JSON Pointer.
     by_pointer: HashMap<String, Node>,
+    /// The schemas that are not compiled yet. A queue instead of recursion: a
+    /// document may be deep, or have a long chain of references.
+    waiting: Vec<(Node, String)>,
+}
+
+/// All schemas of a document. They refer to each other by index; the first is the
+/// document itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Compiled {
+    pub(super) nodes: Vec<Vec<Keyword>>,
+    /// The resource of each schema, if there are dynamic references.
+    pub(super) resources: Vec<ResourceId>,
 }
 
 /// A schema that is an object, and its location.
@@ -43,52 +51,53 @@ impl<'a> Compiler<'a> {
     pub(super) fn new(document: &'a Value) -> Self {
         Self {
             document,
-            nodes: Vec::new(),
+            resources: Resources::new(document),
+            compiled: Compiled::default(),
             by_pointer: HashMap::new(),
+            waiting: Vec::new(),
         }
     }
 
-    /// Compiles everything; the first node of the result is the document
-    /// itself.
-    pub(super) fn compile(mut self) -> Result<Vec<Vec<Keyword>>> {
-        self.compile_node("")?;
-        if recursion::has_infinite_recursion(&self.nodes) {
-            return Err("it has an infinitely recursive reference".to_owned());
+    /// Compiles everything.
+    pub(super) fn compile(mut self) -> Result<Compiled> {
+        self.add(String::new());
+        while let Some((node, pointer)) = self.waiting.pop() {
+            self.compiled.nodes[node] = self.schema(&pointer, node)?;
         }
-        Ok(self.nodes)
+        recursion::check(&self.compiled.nodes)?;
+        let is_dynamic = |keyword: &Keyword| matches!(keyword, Keyword::DynamicRef { .. });
+        if !self.compiled.nodes.iter().flatten().any(is_dynamic) {
+            self.compiled.resources.clear();
+        }
+        Ok(self.compiled)
+    }
+
+    /// Returns the schema at a JSON Pointer, which is compiled later if it is new.
+    fn add(&mut self, pointer: String) -> Node {
+        if let Some(node) = self.by_pointer.get(&pointer) {
+            return *node;
+        }
+        let node = self.compiled.nodes.len();
+        self.compiled.nodes.push(Vec::new());
+        let resource = self.resources.containing(&pointer);
+        self.compiled.resources.push(resource);
+        self.by_pointer.insert(pointer.clone(), node);
+        self.waiting.push((node, pointer));
+        node
     }
 
     /// Compiles the schema at a JSON Pointer.
-    fn compile_node(&mut self, pointer: &str) -> Result<Node> {
-        if let Some(node) = self.by_pointer.get(pointer) {
-            return Ok(*node);
-        }
+    fn schema(&mut self, pointer: &str, node: Node) -> Result<Vec<Keyword>> {
         let schema = self.document.pointer(pointer);
         let schema = schema.ok_or_else(|| format!("\"#{pointer}\" does not exist"))?;
-        let node = self.nodes.len();
-        self.nodes.push(Vec::new());
-        self.by_pointer.insert(pointer.to_owned(), node);
-        self.nodes[node] = match schema {
-            Value::Bool(true) => Vec::new(),
-            Value::Bool(false) => vec![Keyword::Value(ValueKeyword::Never)],
-            Value::Object(members) => self.keywords(&Schema { members, pointer }, node)?,
-            other => {
-                return Err(format!(
-                    "{} is not an object or a boolean",
-                    TruncatedJson(other)
-                ));
-            }
-        };
-        Ok(node)
-    }
-
-    /// Returns the JSON Pointer that a reference within the document resolves
-    /// to.
-    fn resolve_local_ref(&self, target: &str) -> Option<String> {
-        let fragment = percent_decode(target.strip_prefix('#')?)?;
-        match fragment.is_empty() || fragment.starts_with('/') {
-            true => Some(fragment),
-            false => anchors::find(self.document, &fragment),
+        match schema {
+            Value::Bool(true) => Ok(Vec::new()),
+            Value::Bool(false) => Ok(vec![Keyword::Value(ValueKeyword::Never)]),
+            Value::Object(members) => self.keywords(&Schema { members, pointer }, node),
+            other => Err(format!(
+                "{} is not an object or a boolean",
+                TruncatedJson(other)
+            )),
         }
     }
 
@@ -99,16 +108,16 @@ impl<'a> Compiler<'a> {
         {
             return Err(schema.error(name, "is not supported"));
         }
-        if !schema.pointer.is_empty() && schema.members.contains_key("$id") {
-            return Err(schema.error("$id", "is only supported at the top level"));
-        }
         let value_keywords = schema.value_keywords()?.into_iter().map(Keyword::Value);
         let mut keywords: Vec<Keyword> = value_keywords.collect();
         self.in_place_applicators(schema, &mut keywords)?;
         self.item_keywords(schema, &mut keywords)?;
         self.property_keywords(schema, &mut keywords)?;
-        if let Some(node) = self.subschema(schema, "unevaluatedProperties")? {
-            keywords.push(Keyword::Unevaluated { parent, node });
+        if let Some(node) = self.subschema(schema, "unevaluatedItems") {
+            keywords.push(Keyword::UnevaluatedItems { parent, node });
+        }
+        if let Some(node) = self.subschema(schema, "unevaluatedProperties") {
+            keywords.push(Keyword::UnevaluatedProperties { parent, node });
         }
         Ok(keywords)
     }
@@ -119,14 +128,11 @@ impl<'a> Compiler<'a> {
         schema: &Schema<'_>,
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
-        if let Some(target) = schema.members.get("$ref") {
-            let pointer = target
-                .as_str()
-                .and_then(|target| self.resolve_local_ref(target));
-            let fault = || schema.error("$ref", "refers outside of the schema");
-            keywords.push(Keyword::Ref(
-                self.compile_node(&pointer.ok_or_else(fault)?)?,
-            ));
+        if let Some((_, target)) = self.reference(schema, "$ref")? {
+            keywords.push(Keyword::Ref(target));
+        }
+        if let Some((reference, target)) = self.reference(schema, "$dynamicRef")? {
+            keywords.push(self.dynamic_reference(reference, target));
         }
         if let Some(nodes) = self.subschema_list(schema, "allOf")? {
             keywords.push(Keyword::AllOf(nodes));
@@ -137,14 +143,14 @@ impl<'a> Compiler<'a> {
         if let Some(nodes) = self.subschema_list(schema, "oneOf")? {
             keywords.push(Keyword::OneOf(nodes));
         }
-        if let Some(node) = self.subschema(schema, "not")? {
+        if let Some(node) = self.subschema(schema, "not") {
             let schema = schema.members["not"].clone();
             keywords.push(Keyword::Not(node, schema));
         }
-        if let Some(condition) = self.subschema(schema, "if")? {
+        if let Some(condition) = self.subschema(schema, "if") {
             let (then, otherwise) = (
-                self.subschema(schema, "then")?,
-                self.subschema(schema, "else")?,
+                self.subschema(schema, "then"),
+                self.subschema(schema, "else"),
             );
             keywords.push(Keyword::If {
                 condition,
@@ -155,7 +161,57 @@ impl<'a> Compiler<'a> {
         if let Some(nodes) = self.named_subschemas(schema, "dependentSchemas")? {
             keywords.push(Keyword::DependentSchemas(nodes));
         }
+        self.legacy_dependencies(schema, keywords)
+    }
+
+    /// Compiles `dependencies` of older drafts: names or schemas.
+    fn legacy_dependencies(
+        &mut self,
+        schema: &Schema<'_>,
+        keywords: &mut Vec<Keyword>,
+    ) -> Result<()> {
+        let Some(dependencies) = schema.members.get("dependencies") else {
+            return Ok(());
+        };
+        let fault = || schema.error("dependencies", "must be an object");
+        for (name, dependency) in dependencies.as_object().ok_or_else(fault)? {
+            keywords.push(if dependency.is_array() {
+                let names = schema.names("dependencies", dependency)?;
+                Keyword::Value(ValueKeyword::DependentRequired(name.clone(), names))
+            } else {
+                let step = escape_token(name);
+                let node = self.add(format!("{}/dependencies/{step}", schema.pointer));
+                Keyword::DependentSchemas(vec![(name.clone(), node)])
+            });
+        }
         Ok(())
+    }
+
+    /// Returns a reference and the schema that it names.
+    fn reference<'s>(&mut self, schema: &Schema<'s>, key: &str) -> Result<Option<(&'s str, Node)>> {
+        let Some(reference) = schema.members.get(key) else {
+            return Ok(None);
+        };
+        let reference = reference.as_str();
+        let reference = reference.ok_or_else(|| schema.error(key, "must be a string"))?;
+        let from = self.resources.containing(schema.pointer);
+        let target = self.resources.resolve(from, reference);
+        let target = target.ok_or_else(|| schema.error(key, "refers outside of the schema"))?;
+        Ok(Some((reference, self.add(target))))
+    }
+
+    /// A dynamic reference is an ordinary one, unless it names a dynamic anchor.
+    fn dynamic_reference(&mut self, reference: &str, target: Node) -> Keyword {
+        let (_, anchor) = split_fragment(reference);
+        let candidates = self.resources.dynamic_anchors(anchor);
+        let candidates: Vec<_> = candidates
+            .into_iter()
+            .map(|(resource, pointer)| (resource, self.add(pointer)))
+            .collect();
+        match candidates.iter().any(|(_, node)| *node == target) {
+            true => Keyword::DynamicRef { target, candidates },
+            false => Keyword::Ref(target),
+        }
     }
 
     fn item_keywords(&mut self, schema: &Schema<'_>, keywords: &mut Vec<Keyword>) -> Result<()> {
@@ -169,10 +225,10 @@ impl<'a> Compiler<'a> {
         let prefix = self.subschema_list(schema, first)?;
         let from = prefix.as_ref().map_or(0, Vec::len);
         keywords.extend(prefix.map(Keyword::PrefixItems));
-        if let Some(node) = self.subschema(schema, rest)? {
+        if let Some(node) = self.subschema(schema, rest) {
             keywords.push(Keyword::Items(from, node));
         }
-        if let Some(node) = self.subschema(schema, "contains")? {
+        if let Some(node) = self.subschema(schema, "contains") {
             keywords.push(Keyword::Contains {
                 node,
                 min: schema.limit("minContains")?.unwrap_or(1),
@@ -200,26 +256,23 @@ impl<'a> Compiler<'a> {
             });
             keywords.push(Keyword::PatternProperties(compiled.collect::<Result<_>>()?));
         }
-        if let Some(node) = self.subschema(schema, "additionalProperties")? {
+        if let Some(node) = self.subschema(schema, "additionalProperties") {
             keywords.push(Keyword::Additional {
                 named: names,
                 patterns,
                 node,
             });
         }
-        if let Some(node) = self.subschema(schema, "propertyNames")? {
+        if let Some(node) = self.subschema(schema, "propertyNames") {
             keywords.push(Keyword::PropertyNames(node));
         }
         Ok(())
     }
 
     /// Compiles the schema that is the value of a member.
-    fn subschema(&mut self, schema: &Schema<'_>, key: &str) -> Result<Option<Node>> {
-        if !schema.members.contains_key(key) {
-            return Ok(None);
-        }
-        self.compile_node(&format!("{}/{key}", schema.pointer))
-            .map(Some)
+    fn subschema(&mut self, schema: &Schema<'_>, key: &str) -> Option<Node> {
+        let is_there = schema.members.contains_key(key);
+        is_there.then(|| self.add(format!("{}/{key}", schema.pointer)))
     }
 
     /// Compiles the schemas in the array that is the value of a member.
@@ -230,10 +283,7 @@ impl<'a> Compiler<'a> {
         let list = list.as_array().filter(|list| !list.is_empty());
         let list = list.ok_or_else(|| schema.error(key, "must be an array of schemas"))?;
         let pointers = (0..list.len()).map(|at| format!("{}/{key}/{at}", schema.pointer));
-        let nodes: Result<_> = pointers
-            .map(|pointer| self.compile_node(&pointer))
-            .collect();
-        nodes.map(Some)
+        Ok(Some(pointers.map(|pointer| self.add(pointer)).collect()))
     }
 
     /// Compiles the schemas in the object that is the value of a member.
@@ -247,15 +297,12 @@ impl<'a> Compiler<'a> {
         };
         let members = members.as_object();
         let members = members.ok_or_else(|| schema.error(key, "must be an object"))?;
-        let nodes: Result<_> = members
-            .keys()
-            .map(|name| {
-                let step = anchors::escape_token(name);
-                let node = self.compile_node(&format!("{}/{key}/{step}", schema.pointer))?;
-                Ok((name.clone(), node))
-            })
-            .collect();
-        nodes.map(Some)
+        let add = |name: &String| {
+            let step = escape_token(name);
+            let node = self.add(format!("{}/{key}/{step}", schema.pointer));
+            (name.clone(), node)
+        };
+        Ok(Some(members.keys().map(add).collect()))
     }
 }
 
@@ -378,15 +425,4 @@ impl Schema<'_> {
     fn error(&self, key: &str, what: &str) -> String {
         format!("at \"#{}\": `{key}` {what}", self.pointer)
     }
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut pieces = text.split('%');
-    let mut bytes = pieces.next()?.as_bytes().to_vec();
-    for piece in pieces {
-        let (digits, rest) = piece.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -1,28 +1,39 @@
-//! Fast check of simple schemas, directly on the JSON string.
+//! Fast check of simple schemas, directly on JSON text.
 //!
-//! Most schemas only list members and their types. Whether arguments match such
-//! a schema can be checked in one pass over the JSON, without building values.
+//! Most schemas only list members and their types. Whether a value matches such
+//! a schema can be checked in one pass over its JSON, without building values.
 //! The check only accepts what is certainly valid: schemas that are not simple,
-//! and arguments that may not match, are left to the validator, which also
-//! writes the error messages.
+//! and values that may not match, are left to the validator, which also writes
+//! the error messages.
 
 use std::collections::HashSet;
 
+use memchr::memchr2;
 use serde_json::{Map, Value};
 
-use crate::proto::jsonrpc::closing_quote;
-
-/// A schema that is checked on the JSON string. It never accepts what the
-/// schema rejects, but may reject what the schema accepts.
+/// A simple schema that is checked on JSON text.
+///
+/// It never accepts what the schema rejects, but may reject what the schema
+/// accepts: use a [`Validator`](crate::Validator) then.
+///
+/// ```
+/// use bowline_schema::TextCheck;
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"days": {"type": "integer"}}});
+/// let check = TextCheck::compile(&schema).expect("the schema is simple");
+/// assert!(check.is_surely_valid(r#"{"days": 3}"#));
+/// assert!(!check.is_surely_valid(r#"{"days": "three"}"#));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct FastSchema {
+pub struct TextCheck {
     /// The allowed types, one bit each.
     types: u8,
     minimum: Option<i64>,
     maximum: Option<i64>,
     /// The allowed strings of an `enum`, sorted.
     strings: Option<Vec<Box<str>>>,
-    items: Option<Box<FastSchema>>,
+    items: Option<Box<TextCheck>>,
     members: Vec<Member>,
     /// The required members, one bit each.
     required: u64,
@@ -33,7 +44,7 @@ pub(super) struct FastSchema {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Member {
     name: Box<str>,
-    schema: FastSchema,
+    schema: TextCheck,
 }
 
 const NULL: u8 = 1;
@@ -49,15 +60,17 @@ const ANY: u8 = 127;
 /// The maximum nesting depth of a schema. A recursive schema always exceeds it.
 const MAX_DEPTH: usize = 16;
 
-impl FastSchema {
+impl TextCheck {
     /// Compiles a schema, or returns `None` if it is not simple enough.
-    pub(super) fn compile(schema: &Value) -> Option<Self> {
+    #[must_use]
+    pub fn compile(schema: &Value) -> Option<Self> {
         let shared = schema.get("$defs").and_then(Value::as_object);
         Self::compile_at_depth(schema, shared, 0)
     }
 
     /// Returns whether `json`, which must be valid JSON, certainly matches.
-    pub(super) fn is_surely_valid(&self, json: &str) -> bool {
+    #[must_use]
+    pub fn is_surely_valid(&self, json: &str) -> bool {
         let mut text = JsonCursor { json, position: 0 };
         text.value(self).is_some()
     }
@@ -160,7 +173,7 @@ impl FastSchema {
 
 impl Member {
     /// Returns a member, if its name needs no escapes in JSON.
-    fn new(name: &str, plain: FastSchema) -> Option<Self> {
+    fn new(name: &str, plain: TextCheck) -> Option<Self> {
         let is_unescaped = name
             .bytes()
             .all(|byte| !matches!(byte, b'"' | b'\\' | 0..b' '));
@@ -203,14 +216,14 @@ fn unescaped_string(value: &Value) -> Option<Box<str>> {
 /// Compiles an `anyOf` of two schemas, one of which is that of `null`.
 fn compile_nullable(
     schemas: &[Value],
-    compile_child: impl Fn(&Value) -> Option<FastSchema>,
-) -> Option<FastSchema> {
+    compile_child: impl Fn(&Value) -> Option<TextCheck>,
+) -> Option<TextCheck> {
     let [one, other] = schemas else {
         return None;
     };
-    let null = FastSchema {
+    let null = TextCheck {
         types: NULL,
-        ..FastSchema::default()
+        ..TextCheck::default()
     };
     let mut plain = compile_child(one)?;
     if compile_child(other)? != null || plain.strings.is_some() {
@@ -228,7 +241,7 @@ struct JsonCursor<'a> {
 }
 
 impl<'a> JsonCursor<'a> {
-    fn value(&mut self, schema: &FastSchema) -> Option<()> {
+    fn value(&mut self, schema: &TextCheck) -> Option<()> {
         let allowed = |kind: u8| (schema.types & kind != 0).then_some(());
         match self.peek()? {
             b'"' => {
@@ -282,13 +295,14 @@ impl<'a> JsonCursor<'a> {
 
     /// Returns the contents of a string, still escaped.
     fn string(&mut self) -> Option<&'a [u8]> {
-        let start = self.position + 1;
-        let end = closing_quote(self.json, start)?;
-        self.position = end + 1;
-        Some(&self.json.as_bytes()[start..end])
+        self.position += 1;
+        let rest = self.rest();
+        let end = closing_quote(rest)?;
+        self.position += end + 1;
+        Some(&rest[..end])
     }
 
-    fn number(&mut self, schema: &FastSchema) -> Option<()> {
+    fn number(&mut self, schema: &TextCheck) -> Option<()> {
         let rest = self.rest();
         let length = rest
             .iter()
@@ -308,10 +322,10 @@ impl<'a> JsonCursor<'a> {
         Some(())
     }
 
-    fn array(&mut self, schema: &FastSchema) -> Option<()> {
-        let anything = FastSchema {
+    fn array(&mut self, schema: &TextCheck) -> Option<()> {
+        let anything = TextCheck {
             types: ANY,
-            ..FastSchema::default()
+            ..TextCheck::default()
         };
         let items = schema.items.as_deref().unwrap_or(&anything);
         self.position += 1;
@@ -327,10 +341,10 @@ impl<'a> JsonCursor<'a> {
         }
     }
 
-    fn object(&mut self, schema: &FastSchema) -> Option<()> {
-        let anything = FastSchema {
+    fn object(&mut self, schema: &TextCheck) -> Option<()> {
+        let anything = TextCheck {
             types: ANY,
-            ..FastSchema::default()
+            ..TextCheck::default()
         };
         let mut seen_members = 0;
         let mut others = UnknownNames::default();
@@ -363,6 +377,19 @@ impl<'a> JsonCursor<'a> {
             }
         }
         (schema.required & !seen_members == 0).then_some(())
+    }
+}
+
+/// Returns where the string ends whose contents `rest` begins with.
+fn closing_quote(rest: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr2(b'"', b'\\', rest.get(from..)?)?;
+        if rest[at] == b'"' {
+            return Some(at);
+        }
+        // The character after a backslash is not a quote that ends the string.
+        from = at + 2;
     }
 }
 
@@ -425,7 +452,7 @@ mod tests {
 
     #[test]
     fn what_fits_for_sure_is_seen() {
-        let plain = FastSchema::compile(&schema()).expect("the schema is plain");
+        let plain = TextCheck::compile(&schema()).expect("the schema is plain");
         for text in [
             r#"{"city":"Lisbon","days":3}"#,
             " { \"days\" : 30 , \"city\" : \"a \\\" \\\\\" } ",
@@ -440,7 +467,7 @@ mod tests {
     #[test]
     fn what_fits_is_valid() {
         let validator = jsonschema::draft202012::new(&schema()).expect("it is a schema");
-        let plain = FastSchema::compile(&schema()).expect("the schema is plain");
+        let plain = TextCheck::compile(&schema()).expect("the schema is plain");
         let values = [
             "null",
             "true",
@@ -507,7 +534,7 @@ mod tests {
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/A"}}}}),
             json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
         ] {
-            assert_eq!(FastSchema::compile(&schema), None, "{schema}");
+            assert_eq!(TextCheck::compile(&schema), None, "{schema}");
         }
     }
 }

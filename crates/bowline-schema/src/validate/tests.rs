@@ -127,7 +127,7 @@ fn members_that_nothing_else_looked_at() {
         "then": {"properties": {"b": {}}},
         "unevaluatedProperties": {"type": "string"},
     });
-    let validator = Validator::new(&schema).unwrap();
+    let validator = Validator::new(&schema).expect("a schema");
     for (value, is_valid) in [
         (json!({"a": "x"}), true),
         (json!({"a": 1}), false),
@@ -141,7 +141,7 @@ fn members_that_nothing_else_looked_at() {
 #[test]
 fn how_many_items_may_match() {
     let schema = json!({"contains": {"type": "number"}, "minContains": 2, "maxContains": 3});
-    let validator = Validator::new(&schema).unwrap();
+    let validator = Validator::new(&schema).expect("a schema");
     for (items, is_valid) in [(0, false), (1, false), (2, true), (3, true), (4, false)] {
         let value = json!(vec![7; items]);
         assert_eq!(validator.is_valid(&value), is_valid, "{value}");
@@ -150,7 +150,7 @@ fn how_many_items_may_match() {
 
 #[test]
 fn names_of_members() {
-    let validator = Validator::new(&json!({"propertyNames": {"maxLength": 1}})).unwrap();
+    let validator = Validator::new(&json!({"propertyNames": {"maxLength": 1}})).expect("a schema");
     assert!(validator.is_valid(&json!({"a": 1})));
     assert!(!validator.is_valid(&json!({"ab": 1})));
 }
@@ -177,18 +177,55 @@ fn what_is_no_schema_is_refused() {
         json!({"$ref": "#nobody"}),
         json!({"$ref": "#"}),
         json!({"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"not": {"$ref": "#"}}}}),
-        json!({"properties": {"a": {"$id": "other"}}}),
-        json!({"unevaluatedItems": false}),
+        json!({"$ref": 7}),
         json!({"$dynamicRef": "#a"}),
+        json!({"$recursiveRef": "#"}),
+        json!({"dependencies": {"a": 7}}),
     ] {
         Validator::new(&schema).expect_err(&schema.to_string());
     }
 }
 
 #[test]
+fn a_long_chain_of_references_ends() {
+    let link = |at: usize| {
+        (
+            format!("d{at}"),
+            json!({"$ref": format!("#/$defs/d{}", at + 1)}),
+        )
+    };
+    for (length, is_valid) in [(100, true), (10_000, false)] {
+        let mut defs: serde_json::Map<_, _> = (0..length).map(link).collect();
+        defs.insert(format!("d{length}"), json!({"type": "string"}));
+        let schema = json!({"$ref": "#/$defs/d0", "$defs": defs});
+        let validator = Validator::new(&schema).expect("a schema");
+        assert_eq!(validator.is_valid(&json!("a")), is_valid);
+        assert!(!validator.is_valid(&json!(7)));
+        let errors = validator.errors(&json!("a"));
+        let is_too_much = errors
+            .iter()
+            .any(|error| error.message.contains("too much to check"));
+        assert_eq!(is_too_much, !is_valid, "{errors:?}");
+    }
+}
+
+#[test]
+fn what_is_deep_is_checked_or_refused() {
+    let nested = |depth| (0..depth).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    let items = |inner, _| Value::Object([("items".to_owned(), inner)].into_iter().collect());
+    let deep = (0..2000).fold(json!({"type": "integer"}), items);
+    let deep = Validator::new(&deep).expect("a schema");
+    assert!(deep.is_valid(&nested(100)));
+    assert!(!deep.is_valid(&nested(1000)));
+    let recursive = Validator::new(&json!({"items": {"$ref": "#"}})).expect("a schema");
+    assert!(recursive.is_valid(&nested(128)));
+    assert!(!recursive.is_valid(&nested(1000)));
+}
+
+#[test]
 fn arrays_of_older_drafts() {
     let schema = json!({"items": [{"type": "string"}], "additionalItems": {"type": "number"}});
-    let validator = Validator::new(&schema).unwrap();
+    let validator = Validator::new(&schema).expect("a schema");
     assert!(validator.is_valid(&json!(["a", 1])));
     assert!(!validator.is_valid(&json!([1])));
     assert!(!validator.is_valid(&json!(["a", "b"])));

@@ -10,6 +10,7 @@ use super::{
     equal::{compare, is_integer, is_multiple, json_equal},
     hashed::{EnumValues, all_unique},
     pattern::Pattern,
+    resources::ResourceId,
 };
 
 /// The index of a schema in its document.
@@ -22,6 +23,11 @@ pub(super) enum Keyword {
     Value(ValueKeyword),
     /// A schema for the same value.
     Ref(Node),
+    /// The outermost of several schemas with the same dynamic anchor, by resource.
+    DynamicRef {
+        target: Node,
+        candidates: Vec<(ResourceId, Node)>,
+    },
     AllOf(Vec<Node>),
     AnyOf(Vec<Node>),
     OneOf(Vec<Node>),
@@ -51,8 +57,13 @@ pub(super) enum Keyword {
         node: Node,
     },
     PropertyNames(Node),
+    /// For the items that nothing else in a schema has evaluated.
+    UnevaluatedItems {
+        parent: Node,
+        node: Node,
+    },
     /// For the members that nothing else in a schema has evaluated.
-    Unevaluated {
+    UnevaluatedProperties {
         parent: Node,
         node: Node,
     },

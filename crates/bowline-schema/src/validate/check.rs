@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::{
-    ValidationError, anchors,
+    ValidationError,
     budget::CheckBudget,
+    compile::Compiled,
     display::{TruncatedJson, truncate_message},
     keyword::{Keyword, Node, ValueKeyword, to_u64},
     pattern::Pattern,
+    resources::{ResourceId, escape_token},
 };
 
 /// The maximum number of errors that are collected.
@@ -18,10 +20,19 @@ pub(super) const MAX_ERRORS: usize = 16;
 /// The maximum number of unexpected members that are listed.
 const MAX_LISTED_NAMES: usize = 8;
 
+/// How deep schemas may be applied within each other. JSON is 128 levels deep at
+/// most, as far as `serde_json` reads it. A check that would go deeper ends as one
+/// that exceeds its budget, before the stack does.
+const MAX_DEPTH: u32 = 512;
+
 /// One check of a value.
 pub(super) struct Check<'a> {
-    pub(super) nodes: &'a [Vec<Keyword>],
+    pub(super) compiled: &'a Compiled,
     pub(super) budget: &'a CheckBudget,
+    depth: u32,
+    /// The resources that were entered on the way here, the outermost first. Empty
+    /// if there are no dynamic references.
+    scope: Vec<ResourceId>,
     /// Whether to collect all errors. Otherwise the check ends at the first
     /// one.
     collects_all: bool,
@@ -37,20 +48,32 @@ enum Location<'a> {
 
 impl<'a> Check<'a> {
     /// Creates a check that only determines whether a value is valid.
-    pub(super) fn fail_fast(nodes: &'a [Vec<Keyword>], budget: &'a CheckBudget) -> Self {
+    pub(super) fn fail_fast(compiled: &'a Compiled, budget: &'a CheckBudget) -> Self {
         Self {
-            nodes,
+            compiled,
             budget,
+            depth: 0,
+            scope: Vec::new(),
             collects_all: false,
             errors: Vec::new(),
         }
     }
 
     /// Creates a check that collects errors.
-    pub(super) fn collect_all(nodes: &'a [Vec<Keyword>], budget: &'a CheckBudget) -> Self {
+    pub(super) fn collect_all(compiled: &'a Compiled, budget: &'a CheckBudget) -> Self {
         Self {
             collects_all: true,
-            ..Self::fail_fast(nodes, budget)
+            ..Self::fail_fast(compiled, budget)
+        }
+    }
+
+    /// Creates a check within this one that only determines whether a value is
+    /// valid.
+    pub(super) fn nested(&self) -> Self {
+        Self {
+            depth: self.depth,
+            scope: self.scope.clone(),
+            ..Self::fail_fast(self.compiled, self.budget)
         }
     }
 
@@ -59,13 +82,45 @@ impl<'a> Check<'a> {
     }
 
     fn check_node(&mut self, node: Node, value: &Value, location: &Location<'_>) -> bool {
-        let keywords = &self.nodes[node];
+        let keywords = &self.compiled.nodes[node];
+        if self.depth >= MAX_DEPTH {
+            self.budget.exhaust();
+        }
         if !self.budget.spend(1 + to_u64(keywords.len())) {
             return false;
         }
-        self.all(keywords, |check, keyword| {
+        let entered = self.enter(node);
+        let is_valid = self.all(keywords, |check, keyword| {
             check.check_keyword(keyword, value, location)
-        })
+        });
+        self.leave(entered);
+        is_valid
+    }
+
+    /// Enters a schema, and returns whether that entered another resource.
+    pub(super) fn enter(&mut self, node: Node) -> bool {
+        self.depth += 1;
+        let resource = self.compiled.resources.get(node);
+        let is_other = resource.is_some() && resource != self.scope.last();
+        self.scope.extend(resource.filter(|_| is_other));
+        is_other
+    }
+
+    fn leave(&mut self, entered_resource: bool) {
+        self.depth -= 1;
+        if entered_resource {
+            self.scope.pop();
+        }
+    }
+
+    /// Returns the schema that a dynamic reference leads to from here.
+    pub(super) fn dynamic_target(&self, target: Node, candidates: &[(ResourceId, Node)]) -> Node {
+        let of_resource = |resource: &ResourceId| {
+            let mut candidates = candidates.iter();
+            candidates.find(|(candidate, _)| candidate == resource)
+        };
+        let outermost = self.scope.iter().find_map(of_resource);
+        outermost.map_or(target, |(_, node)| *node)
     }
 
     /// Returns whether a string matches.
@@ -75,7 +130,7 @@ impl<'a> Check<'a> {
 
     /// Returns whether a value is valid, without collecting errors.
     pub(super) fn is_valid(&self, node: Node, value: &Value) -> bool {
-        Check::fail_fast(self.nodes, self.budget).check_node(node, value, &Location::Root)
+        self.nested().check_node(node, value, &Location::Root)
     }
 
     /// Returns whether all are valid. Continues after the first invalid one if
@@ -119,6 +174,10 @@ impl<'a> Check<'a> {
                 self.require(is_met, location, || value_keyword.message(value))
             }
             (Keyword::Ref(node), _) => self.check_node(*node, value, location),
+            (Keyword::DynamicRef { target, candidates }, _) => {
+                let node = self.dynamic_target(*target, candidates);
+                self.check_node(node, value, location)
+            }
             (Keyword::AllOf(nodes), _) => self.all(nodes, |check, node| {
                 check.check_node(*node, value, location)
             }),
@@ -208,6 +267,20 @@ impl<'a> Check<'a> {
                     }
                 })
             }
+            Keyword::UnevaluatedItems { parent, node } => {
+                let known = self.evaluated(*parent, value);
+                let others = indexed().filter(|(at, _)| !known.contains_item(*at));
+                let others: Vec<_> = others.collect();
+                if self.is_never(*node) {
+                    return self.require(others.is_empty(), location, || {
+                        let what = "Unevaluated items are not allowed";
+                        format!("{what} ({} of {})", others.len(), items.len())
+                    });
+                }
+                self.all(others, |check, (at, item)| {
+                    check.check_node(*node, item, &Location::Item(location, at))
+                })
+            }
             _ => true,
         }
     }
@@ -252,9 +325,11 @@ impl<'a> Check<'a> {
                 });
                 self.check_additional("Additional", others.collect(), *node, location)
             }
-            Keyword::Unevaluated { parent, node } => {
-                let known = self.evaluated(*parent, members, value);
-                let others = members.iter().filter(|(name, _)| !known.contains(name));
+            Keyword::UnevaluatedProperties { parent, node } => {
+                let known = self.evaluated(*parent, value);
+                let others = members
+                    .iter()
+                    .filter(|(name, _)| !known.contains_member(name));
                 self.check_additional("Unevaluated", others.collect(), *node, location)
             }
             Keyword::PropertyNames(node) => self.all(members.keys(), |check, name| {
@@ -272,12 +347,18 @@ impl<'a> Check<'a> {
         node: Node,
         location: &Location<'_>,
     ) -> bool {
-        if matches!(self.nodes[node][..], [Keyword::Value(ValueKeyword::Never)]) {
+        if self.is_never(node) {
             return self.require(others.is_empty(), location, || unexpected(kind, &others));
         }
         self.all(others, |check, (name, member)| {
             check.check_node(node, member, &Location::Member(location, name))
         })
+    }
+
+    /// Returns whether no value is valid for a schema.
+    fn is_never(&self, node: Node) -> bool {
+        let keywords = &self.compiled.nodes[node][..];
+        matches!(keywords, [Keyword::Value(ValueKeyword::Never)])
     }
 }
 
@@ -304,7 +385,7 @@ impl Location<'_> {
         match self {
             Self::Root => String::new(),
             Self::Member(parent, name) => {
-                let name = anchors::escape_token(name);
+                let name = escape_token(name);
                 parent.pointer() + "/" + &name
             }
             Self::Item(parent, at) => {

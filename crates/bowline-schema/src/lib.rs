@@ -1,0 +1,31 @@
+//! JSON Schema 2020-12, without I/O, for schemas and values from strangers.
+//!
+//! - [`Validator`] is a compiled schema. It checks values, and reports what is wrong
+//!   with them in words for people and models.
+//! - [`TextCheck`] checks JSON text without building values, for simple schemas.
+//!
+//! ```
+//! use bowline_schema::Validator;
+//! use serde_json::json;
+//!
+//! let schema = json!({
+//!     "type": "object",
+//!     "properties": {"city": {"type": "string"}},
+//!     "additionalProperties": false,
+//! });
+//! let validator = Validator::new(&schema)?;
+//! assert!(validator.is_valid(&json!({"city": "Porto"})));
+//!
+//! let errors = validator.errors(&json!({"city": 7}));
+//! assert_eq!(errors[0].to_string(), r#"at /city: 7 is not of type "string""#);
+//! # Ok::<(), bowline_schema::SchemaError>(())
+//! ```
+//!
+//! Nothing here panics, recurses without a limit or takes more than a fixed number of
+//! steps, whatever the schema and the value.
+
+mod text;
+mod validate;
+
+pub use text::TextCheck;
+pub use validate::{Budget, SchemaError, ValidationError, Validator, describe};

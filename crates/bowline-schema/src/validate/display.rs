@@ -1,0 +1,147 @@
+//! Values in messages: as JSON, truncated to a readable length.
+
+use std::fmt::{self, Write as _};
+
+use serde_json::Value;
+
+/// The maximum number of characters of a value that are shown.
+const MAX_CHARS: usize = 200;
+
+/// A value as compact JSON, truncated if it is long: a message about a value of
+/// some megabytes must not be as large.
+///
+/// `Display` of a value would link a pretty-printing writer too, and would write
+/// all of it.
+#[derive(Clone, Copy)]
+pub(super) struct TruncatedJson<'a>(pub(super) &'a Value);
+
+impl fmt::Display for TruncatedJson<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = TruncatingWriter {
+            out: f,
+            remaining: MAX_CHARS,
+        };
+        match writer.value(self.0) {
+            Err(_) if writer.remaining == 0 => f.write_char('…'),
+            written => written,
+        }
+    }
+}
+
+/// Writes JSON until the characters run out, which is an error.
+struct TruncatingWriter<'a, 'f> {
+    out: &'a mut fmt::Formatter<'f>,
+    remaining: usize,
+}
+
+impl fmt::Write for TruncatingWriter<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            self.remaining = self.remaining.checked_sub(1).ok_or(fmt::Error)?;
+            self.out.write_char(character)?;
+        }
+        Ok(())
+    }
+}
+
+impl TruncatingWriter<'_, '_> {
+    fn value(&mut self, value: &Value) -> fmt::Result {
+        match value {
+            Value::Null => self.write_str("null"),
+            Value::Bool(true) => self.write_str("true"),
+            Value::Bool(false) => self.write_str("false"),
+            Value::Number(number) => write!(self, "{number}"),
+            Value::String(text) => self.string(text),
+            Value::Array(items) => {
+                self.write_char('[')?;
+                for (index, item) in items.iter().enumerate() {
+                    self.write_str(if index == 0 { "" } else { "," })?;
+                    self.value(item)?;
+                }
+                self.write_char(']')
+            }
+            Value::Object(members) => {
+                self.write_char('{')?;
+                for (index, (name, member)) in members.iter().enumerate() {
+                    self.write_str(if index == 0 { "" } else { "," })?;
+                    self.string(name)?;
+                    self.write_char(':')?;
+                    self.value(member)?;
+                }
+                self.write_char('}')
+            }
+        }
+    }
+
+    fn string(&mut self, text: &str) -> fmt::Result {
+        self.write_char('"')?;
+        for character in text.chars() {
+            match character {
+                '"' => self.write_str("\\\"")?,
+                '\\' => self.write_str("\\\\")?,
+                '\n' => self.write_str("\\n")?,
+                '\r' => self.write_str("\\r")?,
+                '\t' => self.write_str("\\t")?,
+                '\u{8}' => self.write_str("\\b")?,
+                '\u{c}' => self.write_str("\\f")?,
+                control @ '\0'..' ' => write!(self, "\\u{:04x}", u32::from(control))?,
+                other => self.write_char(other)?,
+            }
+        }
+        self.write_char('"')
+    }
+}
+
+/// Truncates a string to a readable length.
+pub(super) fn truncate_message(text: String) -> String {
+    match truncate_chars(&text) {
+        (prefix, true) => format!("{prefix}…"),
+        (_, false) => text,
+    }
+}
+
+/// Returns the visible part of a string, and whether it was cut.
+fn truncate_chars(text: &str) -> (&str, bool) {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => (&text[..at], true),
+        None => (text, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_short_is_shown_as_it_is() {
+        for value in [
+            json!(null),
+            json!({"a": [1, "x", {}], "b": 1.5}),
+            json!({"\"\\/\u{8}\u{c}\n\r\t\u{1}": "\u{7f}é\u{2028}"}),
+            json!("x".repeat(MAX_CHARS - 2)),
+            json!(vec![1; MAX_CHARS / 2 - 1]),
+        ] {
+            assert_eq!(TruncatedJson(&value).to_string(), value.to_string());
+        }
+    }
+
+    #[test]
+    fn of_what_is_long_the_beginning_is_shown() {
+        let deep = (0..100).fold(json!(1), |inner, _| json!([inner, "some more"]));
+        for value in [
+            json!("ü".repeat(100_000)),
+            json!(vec![1; 100_000]),
+            json!({"x".repeat(100_000): "y".repeat(100_000)}),
+            json!(vec![json!({"name": "x"}); 1000]),
+            json!(vec!["üüüüüüüü"; 1000]),
+            deep,
+        ] {
+            let shown = TruncatedJson(&value).to_string();
+            let start = shown.strip_suffix('…').expect("it is cut");
+            assert_eq!(start.chars().count(), MAX_CHARS);
+            assert!(value.to_string().starts_with(start), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Tracking of the items and members that a schema has evaluated.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{
+    check::Check,
+    keyword::{Keyword, Node, to_u64},
+};
+
+/// The items of an array, or the members of an object, that were evaluated.
+#[derive(Default)]
+pub(super) struct Evaluated<'a> {
+    all: bool,
+    /// The number of items at the start.
+    first_items: usize,
+    other_items: HashSet<usize>,
+    names: HashSet<&'a str>,
+}
+
+impl Evaluated<'_> {
+    pub(super) fn contains_member(&self, name: &str) -> bool {
+        self.all || self.names.contains(name)
+    }
+
+    pub(super) fn contains_item(&self, index: usize) -> bool {
+        self.all || index < self.first_items || self.other_items.contains(&index)
+    }
+}
+
+impl Check<'_> {
+    /// Returns what a schema has evaluated, itself or through schemas applied to
+    /// the same value. Schemas that the value does not match do not count.
+    pub(super) fn evaluated<'v>(&self, node: Node, value: &'v Value) -> Evaluated<'v> {
+        let mut evaluated = Evaluated::default();
+        self.collect_evaluated(node, value, &mut evaluated);
+        evaluated
+    }
+
+    fn collect_evaluated<'v>(&self, node: Node, value: &'v Value, evaluated: &mut Evaluated<'v>) {
+        for keyword in &self.compiled.nodes[node] {
+            // If everything is evaluated there is nothing to add.
+            if evaluated.all || !self.budget.spend(1) {
+                return;
+            }
+            match value {
+                Value::Array(items) => self.collect_items(keyword, items, evaluated),
+                Value::Object(members) => {
+                    let names = members.keys().map(String::as_str);
+                    self.collect_names(keyword, names, evaluated);
+                }
+                _ => {}
+            }
+            self.collect_in_place(keyword, value, evaluated);
+        }
+    }
+
+    /// `UnevaluatedItems`, which asks, does not count itself.
+    fn collect_items(&self, keyword: &Keyword, items: &[Value], evaluated: &mut Evaluated<'_>) {
+        match keyword {
+            Keyword::PrefixItems(nodes) => {
+                evaluated.first_items = evaluated.first_items.max(nodes.len());
+            }
+            Keyword::Items(..) => evaluated.all = true,
+            Keyword::Contains { node, .. } => {
+                let matching = items.iter().enumerate();
+                let matching = matching.filter(|(_, item)| self.is_valid(*node, item));
+                evaluated.other_items.extend(matching.map(|(at, _)| at));
+            }
+            _ => {}
+        }
+    }
+
+    /// `UnevaluatedProperties`, which asks, does not count itself.
+    fn collect_names<'v>(
+        &self,
+        keyword: &Keyword,
+        names: impl Iterator<Item = &'v str>,
+        evaluated: &mut Evaluated<'v>,
+    ) {
+        match keyword {
+            Keyword::Properties(nodes) => {
+                self.budget.spend(to_u64(nodes.len()));
+                let named: HashSet<&str> = nodes.iter().map(|(name, _)| &**name).collect();
+                evaluated
+                    .names
+                    .extend(names.filter(|name| named.contains(name)));
+            }
+            Keyword::PatternProperties(nodes) => {
+                let matches = |name: &&str| nodes.iter().any(|(it, _)| self.matches(it, name));
+                evaluated.names.extend(names.filter(matches));
+            }
+            Keyword::Additional { .. } => evaluated.all = true,
+            _ => {}
+        }
+    }
+
+    /// Follows the keywords that apply other schemas to the same value.
+    fn collect_in_place<'v>(
+        &self,
+        keyword: &Keyword,
+        value: &'v Value,
+        evaluated: &mut Evaluated<'v>,
+    ) {
+        let mut collect = |node| self.collect_if_valid(node, value, evaluated);
+        match keyword {
+            Keyword::Ref(node) => collect(*node),
+            Keyword::DynamicRef { target, candidates } => {
+                collect(self.dynamic_target(*target, candidates));
+            }
+            Keyword::AllOf(nodes) | Keyword::AnyOf(nodes) | Keyword::OneOf(nodes) => {
+                nodes.iter().for_each(|node| collect(*node));
+            }
+            Keyword::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let branch = if self.is_valid(*condition, value) {
+                    then
+                } else {
+                    otherwise
+                };
+                let both = [Some(*condition), *branch].into_iter();
+                both.flatten().for_each(collect);
+            }
+            Keyword::DependentSchemas(nodes) => {
+                let applies = |(name, _): &&(String, Node)| value.get(name).is_some();
+                let nodes = nodes.iter().filter(applies);
+                nodes.for_each(|(_, node)| collect(*node));
+            }
+            _ => {}
+        }
+    }
+
+    fn collect_if_valid<'v>(&self, node: Node, value: &'v Value, evaluated: &mut Evaluated<'v>) {
+        if evaluated.all || !self.is_valid(node, value) {
+            return;
+        }
+        let mut keywords = self.compiled.nodes[node].iter();
+        // One of them has evaluated everything that the others have not.
+        let evaluates_rest = |keyword: &Keyword| {
+            let items = matches!(keyword, Keyword::UnevaluatedItems { .. });
+            let members = matches!(keyword, Keyword::UnevaluatedProperties { .. });
+            items && value.is_array() || members && value.is_object()
+        };
+        if keywords.any(evaluates_rest) {
+            evaluated.all = true;
+            return;
+        }
+        let mut nested = self.nested();
+        nested.enter(node);
+        nested.collect_evaluated(node, value, evaluated);
+    }
+}

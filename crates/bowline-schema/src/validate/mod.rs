@@ -1,0 +1,123 @@
+//! Validation of values against a compiled schema.
+//!
+//! Supports everything in draft 2020-12 within one document, including embedded
+//! resources and dynamic references. References to other documents, and the
+//! recursive references of an older draft, are rejected when a schema is compiled,
+//! so nothing is silently ignored. Formats are annotations, as the draft defines
+//! them.
+
+mod budget;
+mod check;
+mod compile;
+#[cfg(test)]
+mod cost_tests;
+mod display;
+mod equal;
+mod error;
+mod evaluated;
+mod hashed;
+mod keyword;
+mod pattern;
+mod recursion;
+mod resources;
+#[cfg(test)]
+mod tests;
+mod uri;
+
+use serde_json::Value;
+
+pub use self::{
+    budget::Budget,
+    error::{SchemaError, ValidationError, describe},
+};
+use self::{
+    budget::{CheckBudget, MAX_STEPS},
+    check::Check,
+    compile::{Compiled, Compiler},
+    keyword::{Keyword, ValueKeyword},
+};
+
+/// A compiled schema.
+#[derive(Clone, Debug)]
+pub struct Validator {
+    compiled: Compiled,
+}
+
+impl Validator {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it is not a valid schema, has a reference that it
+    /// does not contain, or uses a keyword that is not supported.
+    pub fn new(schema: &Value) -> Result<Self, SchemaError> {
+        let compiled = Compiler::new(schema).compile();
+        let compiled = compiled.map_err(SchemaError::new)?;
+        Ok(Self { compiled })
+    }
+
+    /// Returns a schema that no value matches.
+    #[must_use]
+    pub fn reject_all() -> Self {
+        Self {
+            compiled: Compiled {
+                nodes: vec![vec![Keyword::Value(ValueKeyword::Never)]],
+                ..Compiled::default()
+            },
+        }
+    }
+
+    /// Returns whether a value is valid. A value that takes more work than the
+    /// default [`Budget`] allows is not.
+    #[must_use]
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.is_valid_with_budget(value, &Budget::default())
+    }
+
+    /// Returns whether a value is valid. A value that takes more work than the
+    /// budget allows is not.
+    #[must_use]
+    pub fn is_valid_with_budget(&self, value: &Value, budget: &Budget) -> bool {
+        budget.spend_on(|budget| self.check_fail_fast(value, budget))
+    }
+
+    /// Returns the violations: the first 16, if there are more. Exceeding the
+    /// default [`Budget`] is one too.
+    #[must_use]
+    pub fn errors(&self, value: &Value) -> Vec<ValidationError> {
+        self.errors_with_budget(value, &Budget::default())
+    }
+
+    /// Returns the violations; see [`errors`](Self::errors). Exceeding the budget
+    /// is one too.
+    #[must_use]
+    pub fn errors_with_budget(&self, value: &Value, budget: &Budget) -> Vec<ValidationError> {
+        budget.spend_on(|budget| self.collect_errors(value, budget))
+    }
+
+    fn check_fail_fast(&self, value: &Value, budget: &CheckBudget) -> bool {
+        // If the check ends early, keywords such as `not` would invert the
+        // result.
+        Check::fail_fast(&self.compiled, budget).check_root(value) && !budget.is_exhausted()
+    }
+
+    fn collect_errors(&self, value: &Value, budget: &CheckBudget) -> Vec<ValidationError> {
+        let mut check = Check::collect_all(&self.compiled, budget);
+        check.check_root(value);
+        if budget.is_exhausted() {
+            // The violations found so far may be artifacts of the early end.
+            return vec![too_complex()];
+        }
+        check.errors
+    }
+}
+
+fn too_complex() -> ValidationError {
+    ValidationError {
+        pointer: String::new(),
+        message: format!(
+            "this is too much to check against the schema (it exceeds the limit of {MAX_STEPS} steps, or \
+             what the rest of its batch left); send less data at once"
+        ),
+    }
+}
