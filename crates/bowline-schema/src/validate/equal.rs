@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 const INTEGER_LIMIT: f64 = 1e30;
 
 /// Compares two numbers, however they are written.
-pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
+pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
         (Some(left), None) => compare_with_float(left, float(right)),
@@ -19,7 +19,7 @@ pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
 
 /// Returns whether two values are equal: numbers by value, objects in any
 /// order.
-pub(super) fn json_equal(left: &Value, right: &Value) -> bool {
+pub(crate) fn json_equal(left: &Value, right: &Value) -> bool {
     #[cfg(test)]
     COMPARISONS.set(COMPARISONS.get() + 1);
     match (left, right) {
@@ -52,7 +52,7 @@ pub(super) fn comparisons() -> u64 {
 }
 
 /// Returns whether a number has no fraction.
-pub(super) fn is_integer(number: &Number) -> bool {
+pub(crate) fn is_integer(number: &Number) -> bool {
     integer(number).is_some() || float(number).fract() == 0.0
 }
 

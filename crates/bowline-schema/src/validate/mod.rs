@@ -12,14 +12,14 @@ mod compile;
 #[cfg(test)]
 mod cost_tests;
 mod display;
-mod equal;
+pub(crate) mod equal;
 mod error;
 mod evaluated;
 mod hashed;
 mod keyword;
 mod pattern;
 mod recursion;
-mod resources;
+pub(crate) mod resources;
 #[cfg(test)]
 mod tests;
 mod uri;

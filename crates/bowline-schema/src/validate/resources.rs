@@ -34,10 +34,10 @@ const SCHEMA_MAPS: [&str; 6] = [
 ];
 
 /// The index of a resource in its document.
-pub(super) type ResourceId = usize;
+pub(crate) type ResourceId = usize;
 
 /// The resources of a document. The first is the document itself.
-pub(super) struct Resources {
+pub(crate) struct Resources {
     resources: Vec<Resource>,
 }
 
@@ -62,7 +62,7 @@ struct Visit<'a> {
 impl Resources {
     /// Finds all resources and anchors. Only keywords are followed: what looks
     /// like a schema elsewhere is data.
-    pub(super) fn new(document: &Value) -> Self {
+    pub(crate) fn new(document: &Value) -> Self {
         let mut found = Self {
             resources: vec![Resource::default()],
         };
@@ -81,7 +81,7 @@ impl Resources {
     }
 
     /// Returns the resource that a schema belongs to.
-    pub(super) fn containing(&self, pointer: &str) -> ResourceId {
+    pub(crate) fn containing(&self, pointer: &str) -> ResourceId {
         let contains = |resource: &Resource| {
             let inside = pointer.strip_prefix(&*resource.pointer);
             inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/'))
@@ -94,7 +94,7 @@ impl Resources {
 
     /// Returns the JSON Pointer of the schema that a reference in a resource
     /// names, if it is in the document.
-    pub(super) fn resolve(&self, from: ResourceId, reference: &str) -> Option<String> {
+    pub(crate) fn resolve(&self, from: ResourceId, reference: &str) -> Option<String> {
         let (uri, fragment) = uri::split_fragment(reference);
         let resource = match uri {
             "" => &self.resources[from],
@@ -111,7 +111,7 @@ impl Resources {
     }
 
     /// Returns all schemas with this dynamic anchor, by their resource.
-    pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<(ResourceId, String)> {
+    pub(crate) fn dynamic_anchors(&self, name: &str) -> Vec<(ResourceId, String)> {
         let all = self.resources.iter().enumerate();
         all.filter_map(|(id, resource)| Some((id, resource.dynamic_anchors.get(name)?.clone())))
             .collect()
@@ -156,34 +156,42 @@ fn push_subschemas<'a>(
     resource: ResourceId,
     pending: &mut Vec<Visit<'a>>,
 ) {
-    let mut push = |schema, pointer| {
+    for_each_subschema(members, |path, schema| {
         pending.push(Visit {
             schema,
-            pointer,
+            pointer: format!("{pointer}{path}"),
             resource,
         });
-    };
+    });
+}
+
+/// Visits the schemas directly inside a schema, each with the JSON Pointer that leads
+/// there.
+pub(crate) fn for_each_subschema<'a>(
+    members: &'a Map<String, Value>,
+    mut visit: impl FnMut(String, &'a Value),
+) {
     for (key, value) in members {
         let key = key.as_str();
         match value {
             Value::Array(list) if SCHEMA_LISTS.contains(&key) => {
                 for (at, schema) in list.iter().enumerate() {
-                    push(schema, format!("{pointer}/{key}/{at}"));
+                    visit(format!("/{key}/{at}"), schema);
                 }
             }
             Value::Object(named) if SCHEMA_MAPS.contains(&key) => {
                 for (name, schema) in named {
-                    push(schema, format!("{pointer}/{key}/{}", escape_token(name)));
+                    visit(format!("/{key}/{}", escape_token(name)), schema);
                 }
             }
-            schema if SCHEMAS.contains(&key) => push(schema, format!("{pointer}/{key}")),
+            schema if SCHEMAS.contains(&key) => visit(format!("/{key}"), schema),
             _ => {}
         }
     }
 }
 
 /// Escapes a member's name as a token of a JSON Pointer.
-pub(super) fn escape_token(name: &str) -> String {
+pub(crate) fn escape_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

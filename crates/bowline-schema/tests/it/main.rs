@@ -1,3 +1,4 @@
 //! Tests of the crate from the outside.
 
+mod shape;
 mod suite;

@@ -98,7 +98,7 @@ fn other_documents_are_not_fetched() {
     }
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(crate) fn list(value: &Value) -> &[Value] {
     value.as_array().expect("an array")
 }
 
@@ -109,6 +109,16 @@ fn passes(schema: &Value, test: &Value) -> bool {
     let valid = test["valid"].as_bool().expect("a boolean");
     validator.is_valid(&test["data"]) == valid
         && validator.errors(&test["data"]).is_empty() == valid
+}
+
+/// Returns all groups of tests.
+pub(crate) fn groups() -> Vec<Value> {
+    let groups = files().into_iter().flat_map(|path| {
+        let text = fs::read_to_string(path).expect("it is readable");
+        let groups: Vec<Value> = serde_json::from_str(&text).expect("it is JSON");
+        groups
+    });
+    groups.collect()
 }
 
 fn suite() -> PathBuf {
