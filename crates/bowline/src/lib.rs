@@ -80,6 +80,7 @@
 //! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
 //! | `macros` | `server`, with `#[tool]` and `#[derive(Elicit)]` |
 //! | `auth` | OAuth for clients with `http-client`, token verification for servers with `http-server` |
+//! | `lock` | [`lock`]: what servers offered when someone reviewed it, and what has changed since |
 //! | `keyring` | token storage in a `keyring-core` store that the application supplies, such as the system's keyring |
 //! | `tracing` | `tracing` events and spans with stable names, without payloads |
 //! | `testing` | [`testing`]: scripted servers, fault injection, and contract tests for transports and stores |
@@ -109,7 +110,7 @@ pub use bowline_proto::{
 pub mod auth;
 #[cfg(feature = "client")]
 pub mod cache;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "client", feature = "lock", feature = "server"))]
 mod canonical;
 #[cfg(any(feature = "client", feature = "server"))]
 mod catch_panic;
@@ -129,6 +130,8 @@ mod guides;
     any(feature = "http-client", feature = "http-server")
 ))]
 pub mod jose;
+#[cfg(feature = "lock")]
+pub mod lock;
 #[cfg(any(feature = "client", feature = "server"))]
 mod observation_queue;
 #[cfg(feature = "client")]
