@@ -148,6 +148,8 @@ pub mod testing;
 mod tracing_events;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod transport;
+#[cfg(feature = "client")]
+pub mod typed;
 
 #[cfg(feature = "client")]
 pub use client::{Backoff, Client, Error, Timeouts};

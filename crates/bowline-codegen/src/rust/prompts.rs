@@ -7,8 +7,10 @@ use bowline_schema::{
 };
 use serde_json::{Map, Value, json};
 
-use super::source::{Function, indented, paths};
+use super::source::{Function, imports, indented, paths};
 use crate::{error::GenerateError, names::Scope};
+
+const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::GetPromptResult};\n";
 
 /// Returns the module for the prompts of a server, if it has any.
 pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, GenerateError> {
@@ -23,6 +25,7 @@ pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, 
     if items.is_empty() {
         return Ok(Vec::new());
     }
+    items.insert(0, IMPORTS.to_owned());
     let body = indented(&items.join("\n"));
     Ok(vec![format!(
         "/// Prompts.\npub mod prompts {{\n{body}}}\n"
@@ -30,7 +33,7 @@ pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, 
 }
 
 fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
-    let mut parameters = vec!["client: &'a ::bowline::Client".to_owned()];
+    let mut parameters = vec!["client: &'a Client".to_owned()];
     let has_arguments = !prompt.arguments.is_empty();
     parameters.extend(has_arguments.then(|| format!("args: &{identifier}::Args")));
     let arguments = match has_arguments {
@@ -43,7 +46,7 @@ fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
         docs: vec![text.cloned().unwrap_or_else(|| format!("Gets `{name}`."))],
         name: identifier.to_owned(),
         parameters,
-        returns: "::bowline::client::Call<'a, ::bowline::model::GetPromptResult>".to_owned(),
+        returns: "Call<'a, GetPromptResult>".to_owned(),
         body: vec!["client".to_owned(), "prompts()".to_owned(), call],
     }
 }
@@ -72,10 +75,8 @@ fn types(identifier: &str, prompt: &LockedPrompt) -> Option<String> {
     }));
     let mut types = RustTypes::new(paths());
     types.add(&shape, "Args", Purpose::Make);
-    let body = format!(
-        "use ::serde::{{Deserialize, Serialize}};\n\n{}",
-        types.items()
-    );
+    let items = types.items();
+    let body = format!("{}\n{items}", imports(&types));
     let docs = doc_comment(
         &[format!("The types of [`{identifier}`](fn@{identifier}).")],
         0,

@@ -8,6 +8,8 @@ use bowline_schema::print::rust::{doc_comment, field_name, function_name, string
 use super::source::{Function, indented};
 use crate::names::numbered;
 
+const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::ReadResourceResult};\n";
+
 /// Returns the module for the resources of a server, if it has any.
 pub(super) fn section(server: &LockedServer) -> Vec<String> {
     let mut taken = HashSet::new();
@@ -25,6 +27,9 @@ pub(super) fn section(server: &LockedServer) -> Vec<String> {
     }
     if items.is_empty() {
         return Vec::new();
+    }
+    if items.iter().any(|item| item.contains("client: &'a Client")) {
+        items.insert(0, IMPORTS.to_owned());
     }
     let body = indented(&items.join("\n"));
     vec![format!("/// Resources.\npub mod resources {{\n{body}}}\n")]
@@ -63,13 +68,13 @@ fn reader(
     variables: Vec<String>,
     address: &str,
 ) -> Function {
-    let mut parameters = vec!["client: &'a ::bowline::Client".to_owned()];
+    let mut parameters = vec!["client: &'a Client".to_owned()];
     parameters.extend(variables);
     Function {
         docs: docs(resource),
         name: function_name(name),
         parameters,
-        returns: "::bowline::client::Call<'a, ::bowline::model::ReadResourceResult>".to_owned(),
+        returns: "Call<'a, ReadResourceResult>".to_owned(),
         body: vec![
             "client".to_owned(),
             "resources()".to_owned(),

@@ -1,6 +1,6 @@
 //! Pieces of Rust source.
 
-use bowline_schema::print::rust::{Paths, doc_comment};
+use bowline_schema::print::rust::{Paths, RustTypes, doc_comment};
 
 /// The width of a line of code.
 const WIDTH: usize = 100;
@@ -8,11 +8,25 @@ const WIDTH: usize = 100;
 /// The types of `bowline` that generated code uses.
 pub(super) fn paths() -> Paths {
     let mut paths = Paths::default();
-    paths.value = "::bowline::typed::Value".to_owned();
-    paths.object = "::bowline::typed::Object".to_owned();
-    paths.map = "::bowline::typed::Map".to_owned();
+    paths.value = "Value".to_owned();
+    paths.object = "Object".to_owned();
+    paths.map = "Map".to_owned();
     paths.present = "::bowline::typed::present".to_owned();
     paths
+}
+
+/// Returns the imports of a module with these types.
+pub(super) fn imports(types: &RustTypes) -> String {
+    let used: Vec<&str> = types.used().collect();
+    let mut imports = match used[..] {
+        [] => String::new(),
+        [only] => format!("use ::bowline::typed::{only};\n"),
+        _ => format!("use ::bowline::typed::{{{}}};\n", used.join(", ")),
+    };
+    if !types.items().is_empty() {
+        imports.push_str("use ::serde::{Deserialize, Serialize};\n");
+    }
+    imports
 }
 
 /// Indents every line by four spaces.

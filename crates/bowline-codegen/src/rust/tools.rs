@@ -10,7 +10,7 @@ use bowline_schema::{
 };
 use serde_json::Value;
 
-use super::source::{Function, indented, paths};
+use super::source::{Function, imports, indented, paths};
 use crate::{error::GenerateError, names::Scope};
 
 /// Modules of a server that are not those of tools.
@@ -52,6 +52,9 @@ impl<'a> ToolItems<'a> {
     }
 
     fn print(mut self) -> Vec<String> {
+        for name in ["Args", "Output", "ObservedOutput"] {
+            self.types.reserve(name);
+        }
         let shape = Shape::new(self.tool.input_schema.clone());
         let has_arguments = takes_arguments(&shape);
         if has_arguments {
@@ -81,22 +84,21 @@ impl<'a> ToolItems<'a> {
 
     fn function(&self, has_arguments: bool) -> Function {
         let module = &self.identifier;
-        let mut parameters = vec!["client: &'a ::bowline::Client".to_owned()];
+        let mut parameters = vec!["client: &'a Client".to_owned()];
         parameters.extend(has_arguments.then(|| format!("args: &{module}::Args")));
         let arguments = match has_arguments {
             true => "args",
-            false => "::bowline::typed::Object::new()",
+            false => "Object::new()",
         };
         let call = format!("call({}, {arguments})", string_literal(self.name));
         let mut body = vec!["client".to_owned(), "tools()".to_owned(), call];
         if self.tool.tool_mode() == ToolMode::Stateless {
-            body.push("mode(::bowline::model::ToolMode::Stateless)".to_owned());
+            body.push("mode(ToolMode::Stateless)".to_owned());
         }
-        let mut returns = "::bowline::client::ToolCall<'a>".to_owned();
+        let mut returns = "ToolCall<'a>".to_owned();
         if self.tool.output_schema.is_some() {
             body.push("typed()".to_owned());
-            let output = format!("::bowline::typed::Typed<{module}::Output>");
-            returns = format!("::bowline::client::ToolCall<'a, {output}>");
+            returns = format!("ToolCall<'a, Typed<{module}::Output>>");
         }
         Function {
             docs: self.docs(),
@@ -132,11 +134,8 @@ impl<'a> ToolItems<'a> {
         if items.is_empty() && aliases.is_empty() {
             return None;
         }
-        let imports = match items.is_empty() {
-            true => "",
-            false => "use ::serde::{Deserialize, Serialize};\n",
-        };
-        let parts = [imports, aliases.as_str(), items.as_str()];
+        let imports = imports(&self.types);
+        let parts = [imports.as_str(), aliases.as_str(), items.as_str()];
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let docs = doc_comment(
             &[format!("The types of [`{}`](fn@{0}).", self.identifier)],

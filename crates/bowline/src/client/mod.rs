@@ -25,6 +25,7 @@ mod state_guard;
 mod stop;
 mod subscription;
 mod suspended_call;
+mod tool_call;
 mod tools;
 #[cfg(feature = "tracing")]
 mod tracing_events;
@@ -54,7 +55,8 @@ pub use self::{
     resources::Resources,
     subscription::{Change, Subscription},
     suspended_call::{SuspendedCall, ToolCallOutcome},
-    tools::{CallTool, Tools},
+    tool_call::{ToolCall, ToolCallFuture, ToolOutput, Typed},
+    tools::Tools,
 };
 pub use crate::proto::client::{
     Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,

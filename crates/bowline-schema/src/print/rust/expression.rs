@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde_json::Value;
+
 use super::{
     Purpose, RustTypes,
     enums::variants_of,
@@ -87,10 +89,21 @@ impl<'a> Printer<'a> {
     /// Prints all items, and returns the expression for the document's type.
     pub(super) fn print(mut self, name: &str) -> String {
         let root = self.shape.root();
+        let resolved = self.shape.resolve(root);
+        let is_nullable = root.is_nullable || resolved.is_nullable;
+        let not_null = format!("{name}Value");
+        let place = match is_item(resolved) && !is_nullable {
+            true => {
+                // The name is reserved for this item.
+                self.types.names.remove(name);
+                Place::named(name)
+            }
+            false => Place::named(&not_null),
+        };
         let expression = match root.kind {
             // The document has a definition of its own if anything refers to it.
-            TypeKind::Reference(id) => self.reference(root, id, Place::named(name), true),
-            _ => self.expression(root, Place::named(name)),
+            TypeKind::Reference(id) => self.reference(root, id, place, true),
+            _ => self.expression(root, place),
         };
         while let Some(item) = self.pending.pop_front() {
             let text = self.item(&item);
@@ -105,7 +118,7 @@ impl<'a> Printer<'a> {
             return self.reference(ty, id, place, false);
         }
         if self.depth >= MAX_DEPTH {
-            return self.types.paths.value.clone();
+            return self.types.value();
         }
         self.depth += 1;
         let expression = match &ty.kind {
@@ -115,9 +128,12 @@ impl<'a> Printer<'a> {
             TypeKind::Integer(number) => integer(number).to_owned(),
             TypeKind::Number(_) => "f64".to_owned(),
             TypeKind::String(_) => "String".to_owned(),
-            TypeKind::Literals(literals) => self.literals(literals),
+            TypeKind::Literals(literals) => match literal_type(literals) {
+                Some(name) => name.to_owned(),
+                None => self.types.value(),
+            },
             TypeKind::Array(array) => {
-                let names = place.names.map(|name| format!("{name}Item"));
+                let names = place.names.map(item_name);
                 let place = Place {
                     names: [&names[0], &names[1]],
                     is_direct: false,
@@ -126,7 +142,7 @@ impl<'a> Printer<'a> {
             }
             TypeKind::Tuple(tuple) => self.tuple(tuple, place),
             TypeKind::Object(object) => self.map(object, place),
-            _ => self.types.paths.value.clone(),
+            _ => self.types.value(),
         };
         self.depth -= 1;
         optional(expression, ty.is_nullable)
@@ -156,6 +172,10 @@ impl<'a> Printer<'a> {
         is_root: bool,
     ) -> String {
         let definition = self.shape.definition(id);
+        // A reference that only leads to itself says nothing.
+        if matches!(self.shape.resolve(ty).kind, TypeKind::Reference(_)) {
+            return self.types.value();
+        }
         let is_nullable = ty.is_nullable || definition.ty.is_nullable;
         if is_item(&definition.ty) || self.usage.cyclic.contains(&id) {
             let name = self.definition_name(id, definition, is_root.then_some(place));
@@ -164,9 +184,6 @@ impl<'a> Printer<'a> {
                 false => name,
             };
             return optional(name, is_nullable);
-        }
-        if matches!(self.shape.resolve(ty).kind, TypeKind::Reference(_)) {
-            return self.types.paths.value.clone();
         }
         let names = match is_root {
             true => place.names,
@@ -208,7 +225,9 @@ impl<'a> Printer<'a> {
     pub(super) fn is_value(&self, ty: &Type) -> bool {
         match &ty.kind {
             TypeKind::Any | TypeKind::Never | TypeKind::Reference(_) => true,
-            TypeKind::Literals(literals) => self.literals(literals) == self.types.paths.value,
+            TypeKind::Literals(literals) => {
+                !self.is_enum(literals) && literal_type(literals).is_none()
+            }
             _ => false,
         }
     }
@@ -218,26 +237,10 @@ impl<'a> Printer<'a> {
         variants_of(literals).is_some()
     }
 
-    /// Returns the type of literals that do not become an enum.
-    fn literals(&self, literals: &[Literal]) -> String {
-        let all = |is_such: fn(&serde_json::Value) -> bool| {
-            literals.iter().all(|literal| is_such(&literal.value))
-        };
-        let name = match () {
-            () if all(serde_json::Value::is_string) => "String",
-            () if all(serde_json::Value::is_boolean) => "bool",
-            () if all(serde_json::Value::is_i64) => "i64",
-            () if all(serde_json::Value::is_u64) => "u64",
-            () if all(serde_json::Value::is_number) => "f64",
-            () => &self.types.paths.value,
-        };
-        name.to_owned()
-    }
-
     fn tuple(&mut self, tuple: &'a TupleType, place: Place<'_>) -> String {
         let count = tuple.items.len();
         if tuple.rest.is_some() || tuple.min_items < count || count > MAX_TUPLE {
-            return format!("Vec<{}>", self.types.paths.value);
+            return format!("Vec<{}>", self.types.value());
         }
         let mut items = Vec::new();
         for (at, item) in tuple.items.iter().enumerate() {
@@ -260,9 +263,9 @@ impl<'a> Printer<'a> {
                     is_direct: false,
                 };
                 let values = self.expression(ty, place);
-                format!("{}<String, {values}>", self.types.paths.map)
+                self.types.map(&values)
             }
-            _ => self.types.paths.object.clone(),
+            _ => self.types.object(),
         }
     }
 
@@ -289,6 +292,33 @@ impl<'a> Printer<'a> {
         let inner = inner.unwrap_or(&not_null);
         out.push_str(&format!("pub struct {}(pub {inner});\n", item.name));
         out
+    }
+}
+
+/// Returns the type of literals that do not become an enum: `None` for any value.
+fn literal_type(literals: &[Literal]) -> Option<&'static str> {
+    let all = |is_such: fn(&Value) -> bool| literals.iter().all(|it| is_such(&it.value));
+    let types = [
+        (all(Value::is_string), "String"),
+        (all(Value::is_boolean), "bool"),
+        (all(Value::is_i64), "i64"),
+        (all(Value::is_u64), "u64"),
+        (all(Value::is_number), "f64"),
+    ];
+    let mut fitting = types.iter().filter(|(fits, _)| *fits);
+    fitting.next().map(|(_, name)| *name)
+}
+
+/// Returns a name for the items of a list: `Label` for `Labels`.
+fn item_name(list: &str) -> String {
+    let singular = match list {
+        _ if list.ends_with("ies") => format!("{}y", &list[..list.len() - 3]),
+        _ if ["ss", "us", "is"].iter().any(|end| list.ends_with(end)) => String::new(),
+        _ => list.strip_suffix('s').unwrap_or_default().to_owned(),
+    };
+    match singular.len() {
+        0..3 => format!("{list}Item"),
+        _ => singular,
     }
 }
 

@@ -15,11 +15,15 @@ const RESERVED: &[&str] = &["crate", "self", "super"];
 /// Names of types that items use, so no item may have them.
 const USED_TYPES: &[&str] = &[
     "Box",
+    "Default",
     "Deserialize",
     "Into",
+    "None",
     "Option",
+    "Result",
     "Self",
     "Serialize",
+    "Some",
     "String",
     "Vec",
 ];

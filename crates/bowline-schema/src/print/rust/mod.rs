@@ -12,7 +12,7 @@ mod identifier;
 mod structs;
 mod usage;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use self::expression::Printer;
 pub use self::{
@@ -21,7 +21,7 @@ pub use self::{
 };
 use crate::shape::Shape;
 
-/// Where the types that generated code uses are found.
+/// What generated code calls the types that it uses. No item gets one of these names.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Paths {
@@ -87,6 +87,7 @@ pub enum Purpose {
 pub struct RustTypes {
     paths: Paths,
     names: HashSet<String>,
+    used: BTreeSet<String>,
     items: Vec<String>,
 }
 
@@ -94,18 +95,45 @@ impl RustTypes {
     /// Returns an empty module.
     #[must_use]
     pub fn new(paths: Paths) -> Self {
+        let used = [&paths.value, &paths.object, &paths.map];
         Self {
+            names: used.into_iter().cloned().collect(),
             paths,
-            names: HashSet::new(),
+            used: BTreeSet::new(),
             items: Vec::new(),
         }
     }
 
+    /// Keeps a name free, for [`add`](Self::add) or for an item of the caller's.
+    pub fn reserve(&mut self, name: &str) {
+        self.names.insert(name.to_owned());
+    }
+
     /// Adds the items for a shape, and returns the expression for its type. If that is
-    /// an item, it gets this name; the names of others begin with it or are those of
-    /// definitions.
+    /// an item, it has this name, and otherwise no item has it.
     pub fn add(&mut self, shape: &Shape, name: &str, purpose: Purpose) -> String {
+        self.reserve(name);
         Printer::new(self, shape, purpose).print(name)
+    }
+
+    /// Returns which of the [`Paths`] the items and expressions use.
+    pub fn used(&self) -> impl Iterator<Item = &str> {
+        self.used.iter().map(String::as_str)
+    }
+
+    fn value(&mut self) -> String {
+        self.used.insert(self.paths.value.clone());
+        self.paths.value.clone()
+    }
+
+    fn object(&mut self) -> String {
+        self.used.insert(self.paths.object.clone());
+        self.paths.object.clone()
+    }
+
+    fn map(&mut self, values: &str) -> String {
+        self.used.insert(self.paths.map.clone());
+        format!("{}<String, {values}>", self.paths.map)
     }
 
     /// Returns the items, separated by empty lines.

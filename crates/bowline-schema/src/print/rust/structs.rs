@@ -145,9 +145,9 @@ impl<'a> Printer<'a> {
                     is_direct: false,
                 };
                 let values = self.expression(ty, place);
-                format!("{}<String, {values}>", self.types.paths.map)
+                self.types.map(&values)
             }
-            Additional::Unstated | Additional::Any => self.types.paths.object.clone(),
+            Additional::Unstated | Additional::Any => self.types.object(),
         };
         let mut taken = fields
             .iter()

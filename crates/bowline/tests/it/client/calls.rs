@@ -96,7 +96,7 @@ async fn forecast(result: serde_json::Value) -> Result<Forecast, Error> {
     };
     let call = async {
         let call = client.tools().call("forecast", json!({"place": "Lisbon"}));
-        call.into_typed().await
+        call.typed().await
     };
     tokio::join!(call, answering).0
 }

@@ -30,7 +30,7 @@ use crate::sync::lock;
 /// Far more than any test here takes: it is only there to end one that hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-async fn within<T>(what: impl Future<Output = T>) -> T {
+async fn within<T>(what: impl IntoFuture<Output = T>) -> T {
     let done = tokio::time::timeout(PATIENCE, what).await;
     done.expect("it is done in time")
 }
@@ -277,7 +277,7 @@ async fn the_python_sdk_over_one_endpoint_in_both_eras() {
             let tools = within(client.tools().list()).await.expect("a list");
             assert!(tools.iter().any(|tool| tool.name == "add"));
             let sum = client.tools().call("add", json!({"a": 2, "b": 40}));
-            let sum: serde_json::Value = within(sum.into_typed()).await.expect("a sum");
+            let sum: serde_json::Value = within(sum.typed()).await.expect("a sum");
             assert!(sum.to_string().contains("42"), "{sum}");
             // A server of the older era cannot ask in the middle of an answer
             // that is one JSON text.
@@ -361,7 +361,7 @@ async fn check_typescript(client: &Client) {
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["add", "book", "count", "write"]);
     let sum = client.tools().call("add", json!({"a": 2, "b": 40}));
-    let sum: serde_json::Value = within(sum.into_typed()).await.expect("a sum");
+    let sum: serde_json::Value = within(sum.typed()).await.expect("a sum");
     assert_eq!(sum, json!({"sum": 42}));
     let greeting = within(async { client.prompts().get("greet", [("name", "Ada")]).await });
     let greeting = greeting.await.expect("a prompt");
