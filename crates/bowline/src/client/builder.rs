@@ -43,6 +43,8 @@ pub struct ClientBuilder {
     handlers: Vec<Handler>,
     list_limits: ListLimits,
     seed: Option<u64>,
+    #[cfg(feature = "lock")]
+    pins: Option<super::Pins>,
 }
 
 impl std::fmt::Debug for ClientBuilder {
@@ -61,6 +63,8 @@ impl ClientBuilder {
             handlers: Vec::new(),
             list_limits: ListLimits::default(),
             seed: None,
+            #[cfg(feature = "lock")]
+            pins: None,
         }
     }
 
@@ -310,6 +314,35 @@ impl ClientBuilder {
         self
     }
 
+    /// Limits calls to tools that are as they were when someone reviewed them.
+    ///
+    /// Before the first call of a tool, and again after a reconnection or a change that
+    /// the server announces, the client lists the tools and compares them with the
+    /// review. A call of a tool that is new or different fails with
+    /// [`Reason::NotAsReviewed`](crate::Reason::NotAsReviewed), and nothing is sent.
+    /// [`Pins`](super::Pins) has other choices.
+    ///
+    /// This protects against descriptions and schemas that change silently. It cannot
+    /// know what a tool does: a server that means harm may keep its descriptions.
+    ///
+    /// ```
+    /// # async fn example(server: impl bowline::transport::Transport)
+    /// # -> Result<(), Box<dyn std::error::Error>> {
+    /// use bowline::{Client, lock::Lock};
+    ///
+    /// let mut lock = Lock::read("bowline.lock")?;
+    /// let reviewed = lock.servers.remove("travel").ok_or("not reviewed")?;
+    /// let client = Client::builder().pinned(reviewed).connect(server).await?;
+    /// # drop(client);
+    /// # Ok(()) }
+    /// ```
+    #[cfg(feature = "lock")]
+    #[must_use]
+    pub fn pinned(mut self, pins: impl Into<super::Pins>) -> Self {
+        self.pins = Some(pins.into());
+        self
+    }
+
     /// Seeds the random jitter of the backoff, for tests.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -350,6 +383,10 @@ impl ClientBuilder {
             timeouts: self.config.timeouts.clone(),
             list_limits: self.list_limits,
             strict: self.config.strict,
+            #[cfg(feature = "lock")]
+            pins: self
+                .pins
+                .map(|pins| Arc::new(super::pins::PinnedTools::new(pins))),
         };
         let machine = Connection::new(self.config, seed);
         let shared = Shared::new(machine, self.host, settings);

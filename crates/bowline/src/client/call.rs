@@ -156,7 +156,23 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     }
 
     pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
+        if let Some(review) = self.review() {
+            review.await?;
+        }
         Ok(self.send()?.await)
+    }
+
+    /// Returns the check of a tool against its review, if the client's tools are pinned.
+    fn review(&self) -> Option<BoxFuture<'a, Result<(), Error>>> {
+        #[cfg(feature = "lock")]
+        if let Some(pins) = &self.client.shared().settings.pins
+            && self.operation == crate::model::method::TOOLS_CALL
+        {
+            let (client, pins) = (self.client, std::sync::Arc::clone(pins));
+            let name = named_tool(&self.members());
+            return Some(Box::pin(async move { pins.check(client, &name).await }));
+        }
+        None
     }
 
     /// Sends the call immediately.
@@ -189,6 +205,8 @@ pub struct CallFuture<'a, R>(CallState<'a, R>);
 
 enum CallState<'a, R> {
     NotSent(Call<'a, R>),
+    /// The tool is compared with its review before the call is sent.
+    Reviewing(BoxFuture<'a, Result<(), Error>>, Call<'a, R>),
     Sent(SentCall<'a>),
     Done,
 }
@@ -201,6 +219,17 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
         if matches!(state, CallState::NotSent(_))
             && let CallState::NotSent(call) = mem::replace(state, CallState::Done)
         {
+            *state = match call.review() {
+                None => CallState::Sent(call.send()?),
+                Some(review) => CallState::Reviewing(review, call),
+            };
+        }
+        if let CallState::Reviewing(review, _) = state {
+            let reviewed = ready!(review.as_mut().poll(cx));
+            let CallState::Reviewing(_, call) = mem::replace(state, CallState::Done) else {
+                return Poll::Pending;
+            };
+            reviewed?;
             *state = CallState::Sent(call.send()?);
         }
         let CallState::Sent(sent) = state else {
@@ -212,6 +241,19 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
         *state = CallState::Done;
         Poll::Ready(result)
     }
+}
+
+/// Returns the tool that parameters name, given without their braces. Empty if they
+/// name none.
+#[cfg(feature = "lock")]
+fn named_tool(members: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Params {
+        name: String,
+    }
+    let params = [b"{", members, b"}"].concat();
+    let params: Result<Params, _> = serde_json::from_slice(&params);
+    params.map(|params| params.name).unwrap_or_default()
 }
 
 /// A call that was sent, with its cancellation signal.

@@ -65,6 +65,9 @@ enum ErrorRepr {
     Encode(EncodeError),
     /// The tool ran and reported failure in its result.
     Tool(String),
+    /// The tool differs from the one that was reviewed.
+    #[cfg(feature = "lock")]
+    NotAsReviewed(Box<crate::lock::Change>),
     /// A paginated list was not read to its end.
     IncompleteList(IncompleteList),
     /// The connection could not be established.
@@ -95,6 +98,11 @@ impl Error {
 
     pub(crate) fn tool_failed(text: String) -> Self {
         Self::new("tools/call", ErrorRepr::Tool(text))
+    }
+
+    #[cfg(feature = "lock")]
+    pub(crate) fn not_as_reviewed(change: crate::lock::Change) -> Self {
+        Self::new("tools/call", ErrorRepr::NotAsReviewed(Box::new(change)))
     }
 
     pub(crate) fn incomplete_list(operation: &str, reason: IncompleteList) -> Self {
@@ -150,6 +158,8 @@ impl Error {
             ErrorRepr::IncompleteList(reason) => reason.kind(),
             ErrorRepr::Encode(_) => ErrorKind::Usage,
             ErrorRepr::NotConnected { .. } => ErrorKind::Transport,
+            #[cfg(feature = "lock")]
+            ErrorRepr::NotAsReviewed(_) => ErrorKind::Policy,
         }
     }
 
@@ -164,6 +174,8 @@ impl Error {
             ErrorRepr::Encode(_) => Reason::InvalidParams,
             ErrorRepr::Tool(_) => Reason::ToolExecutionFailed,
             ErrorRepr::NotConnected { .. } => Reason::ConnectionClosed,
+            #[cfg(feature = "lock")]
+            ErrorRepr::NotAsReviewed(_) => Reason::NotAsReviewed,
         }
     }
 
@@ -206,6 +218,17 @@ impl Error {
             )
             | ErrorRepr::NotConnected { cause, .. } => Some(cause),
             _ => self.inner.last_disconnect.as_ref(),
+        }
+    }
+
+    /// Returns how the tool differs from the one that was reviewed, if that is why it
+    /// was not called.
+    #[cfg(feature = "lock")]
+    #[must_use]
+    pub fn tool_change(&self) -> Option<&crate::lock::Change> {
+        match &self.inner.repr {
+            ErrorRepr::NotAsReviewed(change) => Some(change),
+            _ => None,
         }
     }
 
@@ -284,6 +307,12 @@ impl fmt::Display for Error {
             ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),
             ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
             ErrorRepr::NotConnected { .. } => f.write_str("not connected"),
+            #[cfg(feature = "lock")]
+            ErrorRepr::NotAsReviewed(change) => write!(
+                f,
+                "not called, because it is not as it was reviewed: {change}; review it and \
+                 update bowline.lock"
+            ),
         }?;
         write_causes(self, f)
     }

@@ -15,6 +15,8 @@ mod observations;
 mod observers;
 mod operation;
 mod page_tracker;
+#[cfg(feature = "lock")]
+mod pins;
 mod progress;
 mod prompts;
 mod raw_result;
@@ -38,6 +40,8 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 pub(crate) use self::error::write_causes;
+#[cfg(feature = "lock")]
+pub use self::pins::Pins;
 use self::shared::Shared;
 pub use self::{
     builder::ClientBuilder,

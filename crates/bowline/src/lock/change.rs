@@ -49,7 +49,7 @@ pub enum ItemKind {
 }
 
 impl Change {
-    pub(super) fn added(item: ItemKind, name: &str) -> Self {
+    pub(crate) fn added(item: ItemKind, name: &str) -> Self {
         Self {
             item,
             name: name.to_owned(),
@@ -59,12 +59,20 @@ impl Change {
         }
     }
 
-    pub(super) fn removed(item: ItemKind, name: &str) -> Self {
+    pub(crate) fn removed(item: ItemKind, name: &str) -> Self {
         Self {
             status: ChangeStatus::Removed,
             kind: ChangeKind::Breaking,
             ..Self::added(item, name)
         }
+    }
+
+    /// Returns the change of something whose schema can no longer be read.
+    #[cfg(feature = "client")]
+    pub(crate) fn unreadable(item: ItemKind, name: &str) -> Self {
+        let mut found = Differences::default();
+        found.breaking("/inputSchema", "a schema cannot be read");
+        found.into_change(item, name)
     }
 
     /// Returns the kind of change in words: `added`, `removed`, `text only`,
