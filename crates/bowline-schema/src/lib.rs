@@ -3,6 +3,8 @@
 //! - [`Validator`] is a compiled schema. It checks values, and reports what is wrong
 //!   with them in words for people and models.
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
+//! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
+//!   generators.
 //!
 //! ```
 //! use bowline_schema::Validator;
@@ -24,6 +26,7 @@
 //! Nothing here panics, recurses without a limit or takes more than a fixed number of
 //! steps, whatever the schema and the value.
 
+pub mod shape;
 mod text;
 mod validate;
 
