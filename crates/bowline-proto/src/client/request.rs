@@ -148,7 +148,7 @@ pub struct CallOptions {
     pub progress: ProgressMode,
     /// Whether the call may be sent again if the connection is lost while it is in
     /// flight. Only for calls that are safe to repeat.
-    pub repeat_if_lost: bool,
+    pub retry_on_disconnect: bool,
     /// What to do when the server requires input to continue.
     pub input_handling: InputHandling,
     /// The tool's mode, if the caller knows better than the tool list.
@@ -166,7 +166,7 @@ impl Default for CallOptions {
             timeout: None,
             policy: CallPolicy::FailFast,
             progress: ProgressMode::Off,
-            repeat_if_lost: false,
+            retry_on_disconnect: false,
             input_handling: InputHandling::AskHost,
             mode: None,
             session: None,

@@ -359,7 +359,7 @@ impl ClientBuilder {
         let client = Client::new(shared);
         if !self.handlers.is_empty() {
             let shared = Arc::clone(client.shared());
-            let notifications = client.subscribe_to_lists();
+            let notifications = client.subscribe_to_list_changes();
             tokio::spawn(handler::run(shared, notifications, self.handlers));
         }
         client

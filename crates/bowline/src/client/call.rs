@@ -78,8 +78,8 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     /// Sends the call again if the connection is lost before the response arrives. Only
     /// for calls that are safe to repeat. Has no effect on stateful calls, nor on those
     /// bound to a session.
-    pub fn repeat_if_lost(mut self) -> Self {
-        self.options.repeat_if_lost = true;
+    pub fn retry_on_disconnect(mut self) -> Self {
+        self.options.retry_on_disconnect = true;
         self
     }
 
@@ -102,7 +102,7 @@ impl<'a, R: DecodeResult> Call<'a, R> {
 
     /// Sends progress reports to a [channel](super::progress_channel), which closes
     /// when the call ends.
-    pub fn on_progress(mut self, sender: ProgressSender) -> Self {
+    pub fn progress_to(mut self, sender: ProgressSender) -> Self {
         self.progress = Some(sender);
         if self.options.progress == ProgressMode::Off {
             self.options.progress = ProgressMode::Report;

@@ -29,7 +29,7 @@ use crate::proto::{
 /// use std::error::Error as _;
 ///
 /// let error = Client::builder().connect(ChildProcess::new("no-such-server")).await.unwrap_err();
-/// assert!(error.is_connection());
+/// assert!(error.is_connection_error());
 /// assert_eq!(error.to_string(), "not connected");
 /// assert_eq!(
 ///     error.source().map(ToString::to_string).as_deref(),
@@ -221,7 +221,7 @@ impl Error {
     /// Requests over the size limit, a full queue and a lost session are not failures of
     /// the connection.
     #[must_use]
-    pub fn is_connection(&self) -> bool {
+    pub fn is_connection_error(&self) -> bool {
         match &self.inner.repr {
             ErrorRepr::NotConnected { .. } => true,
             ErrorRepr::Failed(Failure::NotDelivered(cause)) => {
@@ -385,7 +385,7 @@ mod tests {
             (Failure::SubscriptionRefused, false),
         ] {
             let error = Error::failed("tools/call", failure);
-            assert_eq!(error.is_connection(), expected, "{error:?}");
+            assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
         let error = ErrorObject::new(-32602, "no");
         for (error, expected) in [
@@ -396,7 +396,7 @@ mod tests {
             (Error::encode("ping", EncodeError::NotAnObject), false),
             (Error::tool_failed("no".to_owned()), false),
         ] {
-            assert_eq!(error.is_connection(), expected, "{error:?}");
+            assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
     }
 

@@ -54,7 +54,7 @@ pub use self::{
     resources::Resources,
     subscription::{Change, Subscription},
     suspended_call::{SuspendedCall, ToolCallOutcome},
-    tools::{CallTool, Tools},
+    tools::{ToolCall, Tools},
 };
 pub use crate::proto::client::{
     Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,
@@ -231,7 +231,7 @@ impl Client {
     /// Subscribes to changes of all lists, and returns the notifications that arrive from
     /// now on.
     #[must_use]
-    pub fn subscribe_to_lists(&self) -> Notifications {
+    pub fn subscribe_to_list_changes(&self) -> Notifications {
         let lists = ListSubscriptions {
             tools: true,
             prompts: true,

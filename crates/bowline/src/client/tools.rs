@@ -32,9 +32,9 @@ impl<'a> Tools<'a> {
 
     /// Calls a tool. A failure of the tool itself is part of the result:
     /// [`CallToolResult::into_result`] turns it into an error, and so does
-    /// [`CallTool::into_typed`], which also decodes the result.
-    pub fn call<A: Serialize>(self, name: &str, arguments: A) -> CallTool<'a> {
-        CallTool {
+    /// [`ToolCall::into_typed`], which also decodes the result.
+    pub fn call<A: Serialize>(self, name: &str, arguments: A) -> ToolCall<'a> {
+        ToolCall {
             call: Call::new(self.client, method::TOOLS_CALL, request(name, &arguments)),
         }
     }
@@ -43,9 +43,9 @@ impl<'a> Tools<'a> {
 impl<'a> Tools<'a> {
     /// Resumes a suspended call with the answers to all of its questions. The server
     /// may have further questions.
-    pub fn resume(self, suspended: SuspendedCall, answers: &InputResponses) -> CallTool<'a> {
+    pub fn resume(self, suspended: SuspendedCall, answers: &InputResponses) -> ToolCall<'a> {
         let request = suspended.into_request(answers);
-        CallTool {
+        ToolCall {
             call: Call::new(self.client, method::TOOLS_CALL, request),
         }
     }
@@ -85,11 +85,11 @@ impl<A: Serialize> Serialize for ToolParams<'_, A> {
 
 /// A tool call that has not been sent yet.
 #[must_use = "a call is only sent when it is awaited"]
-pub struct CallTool<'a> {
+pub struct ToolCall<'a> {
     call: Call<'a, CallToolResult>,
 }
 
-impl<'a> CallTool<'a> {
+impl<'a> ToolCall<'a> {
     /// Sets how long the server may take to respond: 30 s by default, see
     /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
     /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
@@ -106,8 +106,8 @@ impl<'a> CallTool<'a> {
 
     /// Sends the call again if the connection is lost before the response arrives. Only
     /// for tools that are safe to call twice.
-    pub fn repeat_if_lost(self) -> Self {
-        self.map_call(Call::repeat_if_lost)
+    pub fn retry_on_disconnect(self) -> Self {
+        self.map_call(Call::retry_on_disconnect)
     }
 
     /// Sets whether the call depends on the session, overriding what the server declared
@@ -124,8 +124,8 @@ impl<'a> CallTool<'a> {
 
     /// Sends progress reports to a [channel](super::progress_channel), which closes
     /// when the call ends.
-    pub fn on_progress(self, sender: ProgressSender) -> Self {
-        self.map_call(|call| call.on_progress(sender))
+    pub fn progress_to(self, sender: ProgressSender) -> Self {
+        self.map_call(|call| call.progress_to(sender))
     }
 
     /// Restarts the timeout on every progress report, up to a total of `max`.
@@ -187,7 +187,7 @@ impl<'a> CallTool<'a> {
     }
 }
 
-impl<'a> IntoFuture for CallTool<'a> {
+impl<'a> IntoFuture for ToolCall<'a> {
     type Output = Result<CallToolResult, Error>;
     type IntoFuture = CallFuture<'a, CallToolResult>;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Batch, Catalog, Registry, RegistryError, name, name::NameError};
 use crate::{
-    client::{CallTool, Client, Error},
+    client::{Client, Error, ToolCall},
     proto::{
         Reason,
         jsonrpc::{EncodeError, RawJson},
@@ -69,7 +69,7 @@ impl Registry {
         &self,
         name: &str,
         arguments: A,
-        configure: impl for<'c> FnOnce(CallTool<'c>) -> CallTool<'c>,
+        configure: impl for<'c> FnOnce(ToolCall<'c>) -> ToolCall<'c>,
     ) -> Result<CallToolResult, RegistryError> {
         let (server, tool) = name::split_qualified(name)?;
         let client = self.start(server).await?;

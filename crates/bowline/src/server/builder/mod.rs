@@ -63,7 +63,7 @@ pub struct Server<S = ()> {
     conversation_timeout: Duration,
     lease_timeout: Duration,
     abandoned_step_timeout: Duration,
-    max_state_bytes: usize,
+    max_sealed_state_bytes: usize,
     clock: Clock,
 }
 
@@ -100,7 +100,7 @@ impl Server<()> {
             conversation_timeout: Duration::from_secs(30 * 60),
             lease_timeout: Duration::from_secs(6),
             abandoned_step_timeout: Duration::from_secs(60),
-            max_state_bytes: 32 * 1024,
+            max_sealed_state_bytes: 32 * 1024,
             clock: Arc::new(SystemTime::now),
         }
     }
@@ -121,7 +121,7 @@ impl Server<()> {
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
             abandoned_step_timeout: self.abandoned_step_timeout,
-            max_state_bytes: self.max_state_bytes,
+            max_sealed_state_bytes: self.max_sealed_state_bytes,
             clock: self.clock,
         }
     }
@@ -157,7 +157,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                 .unwrap_or_default(),
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
-            max_state_bytes: self.max_state_bytes,
+            max_sealed_state_bytes: self.max_sealed_state_bytes,
             clock: self.clock,
         };
         Ok(Service {

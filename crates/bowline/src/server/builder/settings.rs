@@ -217,8 +217,8 @@ impl<S> Server<S> {
 
     /// Sets the maximum size of a state that travels through the client. The
     /// default is 32 KiB.
-    pub fn max_state_bytes(mut self, bytes: usize) -> Self {
-        self.max_state_bytes = bytes;
+    pub fn max_sealed_state_bytes(mut self, bytes: usize) -> Self {
+        self.max_sealed_state_bytes = bytes;
         self
     }
 

@@ -44,7 +44,7 @@ pub(crate) struct ReplayEngine {
     /// dead.
     pub(crate) lease_timeout: Duration,
     /// The maximum size of a sealed state; a larger one is stored here instead.
-    pub(crate) max_state_bytes: usize,
+    pub(crate) max_sealed_state_bytes: usize,
     pub(crate) clock: Clock,
     /// The name of the server. States of other servers do not open.
     pub(crate) server_name: Box<str>,
@@ -170,7 +170,7 @@ impl ReplayEngine {
         let state = SuspendedState::new(info, journal, position, &open_questions);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
         let mut sealed = self.seal_keys().seal(self.purpose(), &plain);
-        if sealed.len() > self.max_state_bytes {
+        if sealed.len() > self.max_sealed_state_bytes {
             sealed = self.store_state(&nonce, account, sealed, left).await?;
         }
         let questions = open_questions
