@@ -80,6 +80,11 @@ impl<S> Conversation<S> {
         Self { context, scope }
     }
 
+    /// Returns the context of the call, without the ability to ask.
+    pub(crate) fn into_context(self) -> HandlerContext<S> {
+        self.context
+    }
+
     /// Returns the same call in a branch.
     pub(super) fn in_scope(&self, scope: Arc<Scope>) -> Self {
         let context = self.context.clone();
