@@ -10,17 +10,16 @@ use crate::proto::{
     model::ToolFailure,
 };
 
-/// Why an operation of a client failed. Handlers of servers have an error of their own,
-/// `server::Error`.
+/// The reason why an operation of a client failed. Handlers of servers return another
+/// type, `server::Error`.
 ///
-/// [`kind`](Self::kind) is the broad category, [`reason`](Self::reason) the specific
-/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
-/// questions.
+/// [`kind`](Self::kind) returns the broad category, [`reason`](Self::reason) the specific
+/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common cases.
 ///
-/// `{error}` prints what was attempted and how it failed, [`source`] returns the cause,
-/// and `{error:#}` prints the error with all its causes in one line, which is what to
-/// show to people. If the server's process died, it ends with its last lines on standard
-/// error.
+/// - `{error}` prints what was attempted and how it failed.
+/// - `{error:#}` prints the same and all causes, in one line. Show this to users. If the
+///   server's process died, the line ends with the last output on its standard error.
+/// - [`source`] returns the cause.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -122,7 +121,7 @@ impl Error {
         )
     }
 
-    /// Adds why the connection is down, if that is the failure.
+    /// Adds the reason why the connection is down, if the operation failed because it is.
     pub(crate) fn with_last_disconnect(mut self, last_disconnect: Option<ConnectionError>) -> Self {
         if let ErrorRepr::Failed(Failure::NotReady { .. }) = self.inner.repr {
             self.inner.last_disconnect = last_disconnect;
@@ -153,7 +152,7 @@ impl Error {
         }
     }
 
-    /// Returns what happened.
+    /// Returns the specific cause.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match &self.inner.repr {
@@ -167,25 +166,25 @@ impl Error {
         }
     }
 
-    /// Returns the method that was attempted.
+    /// Returns the method of the request that failed, such as `tools/call`, or `connect`.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.inner.operation
     }
 
-    /// Returns the code of the server's error response, if that is the failure.
+    /// Returns the error code, if the server responded with an error.
     #[must_use]
     pub fn code(&self) -> Option<i64> {
         self.server_error().map(|error| error.code)
     }
 
-    /// Returns the `data` of the server's error response, if that is the failure.
+    /// Returns the `data` of the error, if the server responded with an error that has it.
     #[must_use]
     pub fn data(&self) -> Option<&RawJson> {
         self.server_error().and_then(|error| error.data.as_ref())
     }
 
-    /// Returns the server's error response verbatim, if that is the failure.
+    /// Returns the error exactly as the server sent it, if it responded with an error.
     #[must_use]
     pub fn server_error(&self) -> Option<&ErrorObject> {
         match &self.inner.repr {
@@ -194,8 +193,8 @@ impl Error {
         }
     }
 
-    /// Returns why the connection was lost or could not be opened, if that is why the
-    /// operation failed.
+    /// Returns why the connection was lost or could not be opened, if the operation
+    /// failed for that reason.
     #[must_use]
     pub fn connection_error(&self) -> Option<&ConnectionError> {
         match &self.inner.repr {
@@ -215,11 +214,11 @@ impl Error {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Returns whether the connection was lost or is not open, or the transport could
-    /// not deliver the request.
+    /// Returns whether the operation failed because the connection was lost or is not
+    /// open, or because the transport could not deliver the request.
     ///
-    /// Requests over the size limit, a full queue and a lost session are not failures of
-    /// the connection.
+    /// A request over the size limit, a full queue and a lost session are not connection
+    /// errors.
     #[must_use]
     pub fn is_connection_error(&self) -> bool {
         match &self.inner.repr {
@@ -268,7 +267,7 @@ impl Error {
     }
 }
 
-/// With `{:#}`, followed by the causes.
+/// `{:#}` also writes the causes.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = &self.inner.operation;

@@ -24,15 +24,17 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Lists all tools, across all pages. Fails if the server does not declare
-    /// the `tools` capability, a page cannot be fetched, or the list exceeds a limit.
+    /// Lists all tools, from all pages. Fails if the server does not declare the `tools`
+    /// capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Tool> {
         List::new::<ListToolsParams>(self.client)
     }
 
-    /// Calls a tool. A failure of the tool itself is part of the result:
-    /// [`CallToolResult::into_result`] turns it into an error, and so does
-    /// [`ToolCall::into_typed`], which also decodes the result.
+    /// Calls a tool.
+    ///
+    /// If the tool itself fails, the call succeeds and the failure is part of the
+    /// result. [`CallToolResult::into_result`] turns such a result into an error, and so
+    /// does [`ToolCall::into_typed`], which also decodes the result.
     pub fn call<A: Serialize>(self, name: &str, arguments: A) -> ToolCall<'a> {
         ToolCall {
             call: Call::new(self.client, method::TOOLS_CALL, request(name, &arguments)),
@@ -83,7 +85,7 @@ impl<A: Serialize> Serialize for ToolParams<'_, A> {
     }
 }
 
-/// A tool call that has not been sent yet.
+/// A tool call that has not been sent yet. Set its options, then await it.
 #[must_use = "a call is only sent when it is awaited"]
 pub struct ToolCall<'a> {
     call: Call<'a, CallToolResult>,
@@ -91,8 +93,8 @@ pub struct ToolCall<'a> {
 
 impl<'a> ToolCall<'a> {
     /// Sets how long the server may take to respond: 30 s by default, see
-    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
-    /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
+    /// [`Timeouts`](crate::Timeouts). This timeout is paused while the server's questions
+    /// are being answered; [`Timeouts::input`](crate::Timeouts::input) applies instead.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
@@ -104,26 +106,33 @@ impl<'a> ToolCall<'a> {
         self.map_call(Call::wait_for_connection)
     }
 
-    /// Sends the call again if the connection is lost before the response arrives. Only
-    /// for tools that are safe to call twice.
+    /// Sends the call again if the connection is lost before the response arrives. Use
+    /// this only for tools that are safe to call twice.
+    ///
+    /// This has no effect on a call that is bound to a session: with
+    /// [`in_session`](Self::in_session), with
+    /// [`mode(ToolMode::Stateful)`](Self::mode), or because the server declared the tool
+    /// stateful. (Over HTTP in revision 2026-07-28 there are no sessions, so the server's
+    /// declaration does not bind a call.) A call without a declared mode can be sent
+    /// again.
     pub fn retry_on_disconnect(self) -> Self {
         self.map_call(Call::retry_on_disconnect)
     }
 
-    /// Sets whether the call depends on the session, overriding what the server declared
-    /// for this tool. See [`Call::mode`].
+    /// Sets whether the call depends on state that the server keeps for the session,
+    /// overriding what the server declared for this tool. See [`Call::mode`].
     pub fn mode(self, mode: ToolMode) -> Self {
         self.map_call(|call| call.mode(mode))
     }
 
-    /// Binds the call to a session: in any other session it is rejected and nothing is
-    /// sent. See [`Client::session`].
+    /// Binds the call to a session. If another session is open by then, or none, the call
+    /// fails and nothing is sent. See [`Client::session`].
     pub fn in_session(self, session: SessionNumber) -> Self {
         self.map_call(|call| call.in_session(session))
     }
 
-    /// Sends progress reports to a [channel](super::progress_channel), which closes
-    /// when the call ends.
+    /// Sends the progress reports of the call to a [channel](super::progress_channel),
+    /// which is closed when the call ends.
     pub fn progress_to(self, sender: ProgressSender) -> Self {
         self.map_call(|call| call.progress_to(sender))
     }
@@ -153,16 +162,16 @@ impl<'a> ToolCall<'a> {
         self
     }
 
-    /// Sends the call, and returns the server's questions instead of passing them to
-    /// the handlers of [`ClientBuilder`](super::ClientBuilder), so they can be answered
-    /// later or elsewhere.
+    /// Sends the call and, if the server has questions, returns them instead of passing
+    /// them to the handlers set on [`ClientBuilder`](super::ClientBuilder). They can then
+    /// be answered later, or by another process, with [`Tools::resume`].
     ///
-    /// Before 2026-07-28 servers ask while the call is open. There this is an ordinary
-    /// call, and its questions go to the handlers.
+    /// This works in revision 2026-07-28. In earlier revisions servers ask while the call
+    /// is open, so questions still go to the handlers, and the call ends with its result.
     ///
     /// # Errors
     ///
-    /// Fails as any call does.
+    /// Returns the same errors as any call.
     pub async fn suspend_on_input(self) -> Result<ToolCallOutcome, Error> {
         let (client, members) = (self.call.client(), self.call.members());
         let outcome = self.call.return_input_requests().outcome().await?;
@@ -174,8 +183,8 @@ impl<'a> ToolCall<'a> {
     ///
     /// # Errors
     ///
-    /// Fails as any call does; also if the tool failed or its result does not
-    /// deserialize to `T`.
+    /// Returns the same errors as any call, and an error if the tool failed or its result
+    /// does not deserialize to `T`.
     pub async fn into_typed<T: DeserializeOwned>(self) -> Result<T, Error> {
         let result = self.await?.into_result()?;
         let json = match &result.structured_content {

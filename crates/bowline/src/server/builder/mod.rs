@@ -31,7 +31,8 @@ pub use error::BuildError;
 pub(crate) use registrations::Registrations;
 pub use settings::CacheTarget;
 
-/// A builder for a server.
+/// Configures a server; [`build`](Self::build) returns the [`Service`] that runs
+/// it.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -68,7 +69,8 @@ pub struct Server<S = ()> {
 }
 
 impl Server<()> {
-    /// Creates a server with this name and version that offers nothing yet.
+    /// Creates a server with this name and version, without tools, resources or
+    /// prompts.
     pub fn new(name: &str, version: &str) -> Self {
         let mut config = Config::new(name, version);
         config.telemetry = cfg!(feature = "tracing");
@@ -105,8 +107,9 @@ impl Server<()> {
         }
     }
 
-    /// Sets the application's state, which handlers added after this can use.
-    /// Items added before were made without a state and keep working.
+    /// Sets the application's state, which handlers can use. Call this before you
+    /// add the tools, prompts and resources that use it. Items that were added
+    /// before have no access to the state, but keep working.
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
             state: Arc::new(state),
@@ -133,9 +136,13 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if something it offers is invalid, if two things have
-    /// the same name, or if its seal keys come from a secret and a store of
-    /// journals or of sealed states is not set.
+    /// Returns an error
+    ///
+    /// - if a tool, resource, prompt or method is not valid, or if two of a kind
+    ///   have the same name or URI;
+    /// - if the [`seal_keys`](Self::seal_keys) come from a secret, but
+    ///   [`journal_store`](Self::journal_store) or
+    ///   [`sealed_state_store`](Self::sealed_state_store) is not set.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.registrations.check()?;
         self.check_stores()?;

@@ -43,7 +43,8 @@ pub(crate) struct ReplayEngine {
     /// How long a node that runs a round may be silent before it is considered
     /// dead.
     pub(crate) lease_timeout: Duration,
-    /// The maximum size of a sealed state; a larger one is stored here instead.
+    /// The maximum size of a sealed state that is sent to the client; a larger one
+    /// is stored on the server.
     pub(crate) max_sealed_state_bytes: usize,
     pub(crate) clock: Clock,
     /// The name of the server. States of other servers do not open.
