@@ -216,7 +216,7 @@ impl Rounds<'_> {
     async fn send_with_progress(&self, call: ToolCall<'_>) -> Result<ToolCallOutcome, Error> {
         let responder = &self.cx.responder;
         let (sender, mut progress_updates) = progress_channel();
-        let mut call = call.on_progress(sender);
+        let mut call = call.progress_to(sender);
         call = match self.cx.time_left() {
             Some(remaining) => call.timeout(remaining),
             None => call.extend_timeout_on_progress(MAX_CALL_TIME),

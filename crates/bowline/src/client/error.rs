@@ -10,17 +10,16 @@ use crate::proto::{
     model::ToolFailure,
 };
 
-/// Why an operation of a client failed. Handlers of servers have an error of their own,
-/// `server::Error`.
+/// The reason why an operation of a client failed. Handlers of servers return another
+/// type, `server::Error`.
 ///
-/// [`kind`](Self::kind) is the broad category, [`reason`](Self::reason) the specific
-/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
-/// questions.
+/// [`kind`](Self::kind) returns the broad category, [`reason`](Self::reason) the specific
+/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common cases.
 ///
-/// `{error}` prints what was attempted and how it failed, [`source`] returns the cause,
-/// and `{error:#}` prints the error with all its causes in one line, which is what to
-/// show to people. If the server's process died, it ends with its last lines on standard
-/// error.
+/// - `{error}` prints what was attempted and how it failed.
+/// - `{error:#}` prints the same and all causes, in one line. Show this to users. If the
+///   server's process died, the line ends with the last output on its standard error.
+/// - [`source`] returns the cause.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -29,7 +28,7 @@ use crate::proto::{
 /// use std::error::Error as _;
 ///
 /// let error = Client::builder().connect(ChildProcess::new("no-such-server")).await.unwrap_err();
-/// assert!(error.is_connection());
+/// assert!(error.is_connection_error());
 /// assert_eq!(error.to_string(), "not connected");
 /// assert_eq!(
 ///     error.source().map(ToString::to_string).as_deref(),
@@ -130,7 +129,7 @@ impl Error {
         )
     }
 
-    /// Adds why the connection is down, if that is the failure.
+    /// Adds the reason why the connection is down, if the operation failed because it is.
     pub(crate) fn with_last_disconnect(mut self, last_disconnect: Option<ConnectionError>) -> Self {
         if let ErrorRepr::Failed(Failure::NotReady { .. }) = self.inner.repr {
             self.inner.last_disconnect = last_disconnect;
@@ -163,7 +162,7 @@ impl Error {
         }
     }
 
-    /// Returns what happened.
+    /// Returns the specific cause.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match &self.inner.repr {
@@ -179,25 +178,25 @@ impl Error {
         }
     }
 
-    /// Returns the method that was attempted.
+    /// Returns the method of the request that failed, such as `tools/call`, or `connect`.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.inner.operation
     }
 
-    /// Returns the code of the server's error response, if that is the failure.
+    /// Returns the error code, if the server responded with an error.
     #[must_use]
     pub fn code(&self) -> Option<i64> {
         self.server_error().map(|error| error.code)
     }
 
-    /// Returns the `data` of the server's error response, if that is the failure.
+    /// Returns the `data` of the error, if the server responded with an error that has it.
     #[must_use]
     pub fn data(&self) -> Option<&RawJson> {
         self.server_error().and_then(|error| error.data.as_ref())
     }
 
-    /// Returns the server's error response verbatim, if that is the failure.
+    /// Returns the error exactly as the server sent it, if it responded with an error.
     #[must_use]
     pub fn server_error(&self) -> Option<&ErrorObject> {
         match &self.inner.repr {
@@ -206,8 +205,8 @@ impl Error {
         }
     }
 
-    /// Returns why the connection was lost or could not be opened, if that is why the
-    /// operation failed.
+    /// Returns why the connection was lost or could not be opened, if the operation
+    /// failed for that reason.
     #[must_use]
     pub fn connection_error(&self) -> Option<&ConnectionError> {
         match &self.inner.repr {
@@ -238,13 +237,13 @@ impl Error {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Returns whether the connection was lost or is not open, or the transport could
-    /// not deliver the request.
+    /// Returns whether the operation failed because the connection was lost or is not
+    /// open, or because the transport could not deliver the request.
     ///
-    /// Requests over the size limit, a full queue and a lost session are not failures of
-    /// the connection.
+    /// A request over the size limit, a full queue and a lost session are not connection
+    /// errors.
     #[must_use]
-    pub fn is_connection(&self) -> bool {
+    pub fn is_connection_error(&self) -> bool {
         match &self.inner.repr {
             ErrorRepr::NotConnected { .. } => true,
             ErrorRepr::Failed(Failure::NotDelivered(cause)) => {
@@ -291,7 +290,7 @@ impl Error {
     }
 }
 
-/// With `{:#}`, followed by the causes.
+/// `{:#}` also writes the causes.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = &self.inner.operation;
@@ -414,7 +413,7 @@ mod tests {
             (Failure::SubscriptionRefused, false),
         ] {
             let error = Error::failed("tools/call", failure);
-            assert_eq!(error.is_connection(), expected, "{error:?}");
+            assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
         let error = ErrorObject::new(-32602, "no");
         for (error, expected) in [
@@ -425,7 +424,7 @@ mod tests {
             (Error::encode("ping", EncodeError::NotAnObject), false),
             (Error::tool_failed("no".to_owned()), false),
         ] {
-            assert_eq!(error.is_connection(), expected, "{error:?}");
+            assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
     }
 

@@ -148,7 +148,7 @@ impl PinnedTools {
 
     async fn review(&self, client: &Client) -> Result<Review, Error> {
         // Before the tools are listed, so no change is missed.
-        let notifications = client.subscribe_to_lists();
+        let notifications = client.subscribe_to_list_changes();
         let session = client.session();
         let tools = client.tools().list().await?;
         let changes = self.pins.changes(&tools);

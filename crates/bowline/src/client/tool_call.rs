@@ -17,7 +17,7 @@ use crate::proto::{
     model::{CallToolResult, Meta, ToolMode, method},
 };
 
-/// A tool call that has not been sent yet.
+/// A tool call that has not been sent yet. Set its options, then await it.
 #[must_use = "a call is only sent when it is awaited"]
 pub struct ToolCall<'a, R = CallToolResult> {
     call: Call<'a, CallToolResult>,
@@ -33,8 +33,8 @@ impl<'a, R> ToolCall<'a, R> {
     }
 
     /// Sets how long the server may take to respond: 30 s by default, see
-    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
-    /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
+    /// [`Timeouts`](crate::Timeouts). This timeout is paused while the server's questions
+    /// are being answered; [`Timeouts::input`](crate::Timeouts::input) applies instead.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
@@ -46,28 +46,35 @@ impl<'a, R> ToolCall<'a, R> {
         self.map_call(Call::wait_for_connection)
     }
 
-    /// Sends the call again if the connection is lost before the response arrives. Only
-    /// for tools that are safe to call twice.
-    pub fn repeat_if_lost(self) -> Self {
-        self.map_call(Call::repeat_if_lost)
+    /// Sends the call again if the connection is lost before the response arrives. Use
+    /// this only for tools that are safe to call twice.
+    ///
+    /// This has no effect on a call that is bound to a session: with
+    /// [`in_session`](Self::in_session), with
+    /// [`mode(ToolMode::Stateful)`](Self::mode), or because the server declared the tool
+    /// stateful. (Over HTTP in revision 2026-07-28 there are no sessions, so the server's
+    /// declaration does not bind a call.) A call without a declared mode can be sent
+    /// again.
+    pub fn retry_on_disconnect(self) -> Self {
+        self.map_call(Call::retry_on_disconnect)
     }
 
-    /// Sets whether the call depends on the session, overriding what the server declared
-    /// for this tool. See [`Call::mode`].
+    /// Sets whether the call depends on state that the server keeps for the session,
+    /// overriding what the server declared for this tool. See [`Call::mode`].
     pub fn mode(self, mode: ToolMode) -> Self {
         self.map_call(|call| call.mode(mode))
     }
 
-    /// Binds the call to a session: in any other session it is rejected and nothing is
-    /// sent. See [`Client::session`].
+    /// Binds the call to a session. If another session is open by then, or none, the call
+    /// fails and nothing is sent. See [`Client::session`](super::Client::session).
     pub fn in_session(self, session: SessionNumber) -> Self {
         self.map_call(|call| call.in_session(session))
     }
 
-    /// Sends progress reports to a [channel](super::progress_channel), which closes
-    /// when the call ends.
-    pub fn on_progress(self, sender: ProgressSender) -> Self {
-        self.map_call(|call| call.on_progress(sender))
+    /// Sends the progress reports of the call to a [channel](super::progress_channel),
+    /// which is closed when the call ends.
+    pub fn progress_to(self, sender: ProgressSender) -> Self {
+        self.map_call(|call| call.progress_to(sender))
     }
 
     /// Restarts the timeout on every progress report, up to a total of `max`.
@@ -97,16 +104,16 @@ impl<'a, R> ToolCall<'a, R> {
 }
 
 impl<'a> ToolCall<'a> {
-    /// Sends the call, and returns the server's questions instead of passing them to
-    /// the handlers of [`ClientBuilder`](super::ClientBuilder), so they can be answered
-    /// later or elsewhere.
+    /// Sends the call and, if the server has questions, returns them instead of passing
+    /// them to the handlers set on [`ClientBuilder`](super::ClientBuilder). They can then
+    /// be answered later, or by another process, with [`Tools::resume`](super::Tools::resume).
     ///
-    /// Before 2026-07-28 servers ask while the call is open. There this is an ordinary
-    /// call, and its questions go to the handlers.
+    /// This works in revision 2026-07-28. In earlier revisions servers ask while the call
+    /// is open, so questions still go to the handlers, and the call ends with its result.
     ///
     /// # Errors
     ///
-    /// Fails as any call does.
+    /// Returns the same errors as any call.
     pub async fn suspend_on_input(self) -> Result<ToolCallOutcome, Error> {
         let (client, members) = (self.call.client(), self.call.members());
         let outcome = self.call.return_input_requests().outcome().await?;

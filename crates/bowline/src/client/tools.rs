@@ -16,15 +16,17 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Lists all tools, across all pages. Fails if the server does not declare
-    /// the `tools` capability, a page cannot be fetched, or the list exceeds a limit.
+    /// Lists all tools, from all pages. Fails if the server does not declare the `tools`
+    /// capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Tool> {
         List::new::<ListToolsParams>(self.client)
     }
 
-    /// Calls a tool. A failure of the tool itself is part of the result:
-    /// [`CallToolResult::into_result`] turns it into an error, and so does
-    /// [`ToolCall::typed`], which also decodes the result.
+    /// Calls a tool.
+    ///
+    /// If the tool itself fails, the call succeeds and the failure is part of the
+    /// result. [`CallToolResult::into_result`] turns such a result into an error, and so
+    /// does [`ToolCall::typed`], which also decodes the result.
     pub fn call<A: Serialize>(self, name: &str, arguments: A) -> ToolCall<'a> {
         let request = request(name, &arguments);
         ToolCall::new(Call::new(self.client, method::TOOLS_CALL, request))
