@@ -43,7 +43,7 @@ mod server;
 mod tool;
 
 pub use self::{
-    change::{Change, ChangeKind, Difference, ItemKind},
+    change::{Change, ChangeKind, ChangeStatus, Difference, ItemKind},
     error::LockError,
     file::Lock,
     observed::ObservedOutput,
