@@ -7,7 +7,7 @@ use crate::proto::{
     ErrorKind, Reason,
     client::{ConnectionError, ConnectionErrorKind, Failure},
     jsonrpc::{DecodeError, EncodeError, ErrorObject, RawJson},
-    model::ToolFailure,
+    model::{CallToolResult, ToolFailure},
 };
 
 /// The reason why an operation of a client failed. Handlers of servers return another
@@ -63,7 +63,9 @@ enum ErrorRepr {
     /// The parameters could not be serialized to JSON.
     Encode(EncodeError),
     /// The tool ran and reported failure in its result.
-    Tool(String),
+    Tool(Box<CallToolResult>),
+    /// The result of a tool does not have the type that the caller wants.
+    Output(DecodeError, Box<CallToolResult>),
     /// The tool differs from the one that was reviewed.
     #[cfg(feature = "lock")]
     NotAsReviewed(Box<crate::lock::Change>),
@@ -95,8 +97,12 @@ impl Error {
         Self::new(operation, ErrorRepr::Encode(error))
     }
 
-    pub(crate) fn tool_failed(text: String) -> Self {
-        Self::new("tools/call", ErrorRepr::Tool(text))
+    pub(crate) fn tool_failed(result: CallToolResult) -> Self {
+        Self::new("tools/call", ErrorRepr::Tool(Box::new(result)))
+    }
+
+    pub(crate) fn output(error: DecodeError, result: CallToolResult) -> Self {
+        Self::new("tools/call", ErrorRepr::Output(error, Box::new(result)))
     }
 
     #[cfg(feature = "lock")]
@@ -153,7 +159,7 @@ impl Error {
         match &self.inner.repr {
             ErrorRepr::Failed(failure) => failure.kind(),
             ErrorRepr::ErrorResponse(..) | ErrorRepr::Tool(_) => ErrorKind::JsonRpc,
-            ErrorRepr::Decode(_) => ErrorKind::Protocol,
+            ErrorRepr::Decode(_) | ErrorRepr::Output(..) => ErrorKind::Protocol,
             ErrorRepr::IncompleteList(reason) => reason.kind(),
             ErrorRepr::Encode(_) => ErrorKind::Usage,
             ErrorRepr::NotConnected { .. } => ErrorKind::Transport,
@@ -168,7 +174,7 @@ impl Error {
         match &self.inner.repr {
             ErrorRepr::Failed(failure) => failure.reason(),
             ErrorRepr::ErrorResponse(_, reason) => *reason,
-            ErrorRepr::Decode(_) => Reason::InvalidResponse,
+            ErrorRepr::Decode(_) | ErrorRepr::Output(..) => Reason::InvalidResponse,
             ErrorRepr::IncompleteList(why) => why.reason(),
             ErrorRepr::Encode(_) => Reason::InvalidParams,
             ErrorRepr::Tool(_) => Reason::ToolExecutionFailed,
@@ -217,6 +223,16 @@ impl Error {
             )
             | ErrorRepr::NotConnected { cause, .. } => Some(cause),
             _ => self.inner.last_disconnect.as_ref(),
+        }
+    }
+
+    /// Returns the result of the tool, if it failed or does not have the type that the
+    /// caller asked for with [`typed`](super::ToolCall::typed).
+    #[must_use]
+    pub fn tool_result(&self) -> Option<&CallToolResult> {
+        match &self.inner.repr {
+            ErrorRepr::Tool(result) | ErrorRepr::Output(_, result) => Some(result),
+            _ => None,
         }
     }
 
@@ -303,7 +319,10 @@ impl fmt::Display for Error {
             ErrorRepr::Encode(_) => {
                 write!(f, "{operation}: the parameters cannot be written as JSON")
             }
-            ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),
+            ErrorRepr::Output(..) => {
+                write!(f, "{operation}: the result does not have the expected type")
+            }
+            ErrorRepr::Tool(result) => write!(f, "the tool failed: {}", result.all_text()),
             ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
             ErrorRepr::NotConnected { .. } => f.write_str("not connected"),
             #[cfg(feature = "lock")]
@@ -343,7 +362,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.inner.repr {
-            ErrorRepr::Decode(error) => Some(error),
+            ErrorRepr::Decode(error) | ErrorRepr::Output(error, _) => Some(error),
             ErrorRepr::Encode(error) => Some(error),
             // The server's error and the tool's text are not causes: they are what
             // happened, and part of the message.
@@ -355,7 +374,7 @@ impl std::error::Error for Error {
 /// Makes `result.into_result()?` return a tool failure as an error.
 impl From<ToolFailure> for Error {
     fn from(failure: ToolFailure) -> Self {
-        Self::tool_failed(failure.result.all_text())
+        Self::tool_failed(*failure.result)
     }
 }
 
@@ -422,7 +441,7 @@ mod tests {
             (Error::error_response("tools/call", error), false),
             (Error::decode("ping", DecodeError::new("a", "b")), false),
             (Error::encode("ping", EncodeError::NotAnObject), false),
-            (Error::tool_failed("no".to_owned()), false),
+            (Error::tool_failed(CallToolResult::text("no")), false),
         ] {
             assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
