@@ -19,14 +19,22 @@ const LOCK_FILES: &[&str] = &[
 const SCHEMA_SUITE: &str = "schema-suite.txt";
 /// The files in `target/peers` that the tests use.
 const REQUIRED_FILES: &[&str] = &[
+    "node/node_modules/.bin/brave-search-mcp-server",
+    "node/node_modules/.bin/git-mcp-server",
+    "node/node_modules/.bin/mcp-gitlab",
+    "node/node_modules/.bin/mcp-hubspot",
+    "node/node_modules/.bin/mcp-server-chart",
     "node/node_modules/.bin/mcp-server-everything",
     "node/node_modules/.bin/mcp-server-filesystem",
     "node/node_modules/.bin/mcp-server-memory",
     "node/node_modules/.bin/mcp-server-sequential-thinking",
+    "node/node_modules/.bin/notion-mcp-server",
     "node/node_modules/@modelcontextprotocol/client/package.json",
     "node/node_modules/@modelcontextprotocol/server/package.json",
     "node/node_modules/@modelcontextprotocol/node/package.json",
     "node/node_modules/@modelcontextprotocol/sdk/package.json",
+    "python/bin/excel-mcp-server",
+    "python/bin/mcp-grafana",
     "python/bin/mcp-server-fetch",
     "python/bin/mcp-server-git",
     "python/bin/mcp-server-time",
