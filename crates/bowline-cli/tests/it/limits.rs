@@ -155,7 +155,10 @@ fn what_comes_with_a_refusal_is_shown() {
         assert!(doctor.text().contains(shown), "{status}: {doctor:?}");
         let traced = rig.run(&["list", &url, "--trace"]);
         assert!(traced.stderr.matches(shown).count() > 1, "{traced:?}");
-        let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/session.jsonl");
+        let recording = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/recordings/session.jsonl"
+        );
         let replayed = rig.run(&["replay", recording, "--check", &url]);
         assert_eq!(replayed.code, Some(4), "{status}: {replayed:?}");
         assert!(replayed.stderr.contains(shown), "{status}: {replayed:?}");

@@ -84,13 +84,7 @@ fn what_nobody_answers_is_declined_where_there_is_no_later() {
         ("--answer=bags=10", "bags: 10 is greater than 9"),
     ];
     for (answer, why) in answers {
-        let words = [
-            "call",
-            "asker.every_field",
-            "--protocol",
-            HANDSHAKE,
-            answer,
-        ];
+        let words = ["call", "asker.every_field", "--protocol", HANDSHAKE, answer];
         let ran = rig().run(&words);
         assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
         assert!(

@@ -175,8 +175,7 @@ fn a_call_goes_on_only_where_it_was_made() {
     let refused = |id: &str, answer: &str| {
         let ran = rig.run(&["resume", id, answer]);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        let why =
-            "error: `asker` is no longer the server that the call was made to: its entry in ";
+        let why = "error: `asker` is no longer the server that the call was made to: its entry in ";
         assert!(ran.stderr.starts_with(why), "{ran:?}");
         let advice = format!("discard the call with `bowline resume {id} --discard`");
         assert!(ran.stderr.contains(&advice), "{ran:?}");
