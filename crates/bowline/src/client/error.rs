@@ -6,6 +6,7 @@ use super::page_tracker::IncompleteList;
 use crate::proto::{
     ErrorKind, Reason,
     client::{ConnectionError, ConnectionErrorKind, Failure},
+    http::classify_status,
     jsonrpc::{DecodeError, EncodeError, ErrorObject, RawJson},
     model::{CallToolResult, ToolFailure},
 };
@@ -275,20 +276,16 @@ impl Error {
     }
 
     /// Returns whether the server denies access: no credentials are available, or it
-    /// rejected those that were sent (HTTP 401 and 403).
+    /// rejected those that were sent (HTTP 401 and 403; 407 if a proxy did).
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
-        let kind = self.connection_error().map(ConnectionError::kind);
-        matches!(
-            kind,
-            Some(
-                ConnectionErrorKind::Unauthorized(_)
-                    | ConnectionErrorKind::Status {
-                        status: 401 | 403,
-                        ..
-                    }
-            )
-        )
+        match self.connection_error().map(ConnectionError::kind) {
+            Some(ConnectionErrorKind::Unauthorized(_)) => true,
+            Some(ConnectionErrorKind::Status { status, .. }) => {
+                classify_status(*status).denies_access()
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether the same call may succeed later. This does not mean that it is
@@ -444,6 +441,18 @@ mod tests {
             (Error::tool_failed(CallToolResult::text("no")), false),
         ] {
             assert_eq!(error.is_connection_error(), expected, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_that_denies_access_is_unauthorized() {
+        for (status, expected) in [(401, true), (403, true), (407, true), (404, false)] {
+            let cause = ConnectionErrorKind::Status {
+                status,
+                retry_after: None,
+            };
+            let error = Error::not_connected(cause.into());
+            assert_eq!(error.is_unauthorized(), expected, "{status}");
         }
     }
 
