@@ -10,7 +10,7 @@ use bowline_schema::{
 };
 use serde_json::Value;
 
-use super::source::{Function, imports, indented, paths};
+use super::source::{Function, imports, indented, options};
 use crate::{error::GenerateError, names::Scope};
 
 /// Modules of a server that are not those of tools.
@@ -46,7 +46,7 @@ impl<'a> ToolItems<'a> {
             name,
             identifier,
             tool,
-            types: RustTypes::new(paths()),
+            types: RustTypes::new(options(4)),
             aliases: Vec::new(),
         }
     }
@@ -69,7 +69,7 @@ impl<'a> ToolItems<'a> {
         }
         let function = self.function(has_arguments);
         let module = self.module();
-        let mut items = vec![function.print()];
+        let mut items = vec![function.print(0)];
         items.extend(module);
         items
     }
@@ -105,6 +105,7 @@ impl<'a> ToolItems<'a> {
             name: module.clone(),
             parameters,
             returns,
+            statements: String::new(),
             body,
         }
     }
