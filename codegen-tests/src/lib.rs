@@ -2,6 +2,8 @@
 
 #![deny(warnings)]
 
+#[cfg(all(test, has_servers))]
+mod calls;
 #[cfg(test)]
 mod random;
 #[cfg(test)]

@@ -14,6 +14,9 @@ use crate::{
     shape::{Additional, Field, ObjectType, Type, TypeKind},
 };
 
+/// The longest arguments of an attribute that rustfmt leaves on one line.
+const MAX_ATTRIBUTE: usize = 70;
+
 /// A field of a struct.
 pub(super) struct StructField {
     pub(super) identifier: String,
@@ -206,9 +209,9 @@ pub(super) fn attribute(indent: usize, arguments: &[String]) -> String {
         return String::new();
     }
     let indent = " ".repeat(indent);
-    let line = format!("{indent}#[serde({})]\n", arguments.join(", "));
-    if line.len() <= 101 {
-        return line;
+    let joined = arguments.join(", ");
+    if joined.len() <= MAX_ATTRIBUTE {
+        return format!("{indent}#[serde({joined})]\n");
     }
     let lines = arguments
         .iter()
