@@ -27,6 +27,7 @@ const REQUIRED_FILES: &[&str] = &[
     "node/node_modules/@modelcontextprotocol/server/package.json",
     "node/node_modules/@modelcontextprotocol/node/package.json",
     "node/node_modules/@modelcontextprotocol/sdk/package.json",
+    "node/node_modules/typescript/bin/tsc",
     "python/bin/mcp-server-fetch",
     "python/bin/mcp-server-git",
     "python/bin/mcp-server-time",

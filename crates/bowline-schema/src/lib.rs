@@ -26,6 +26,7 @@
 //! Nothing here panics, recurses without a limit or takes more than a fixed number of
 //! steps, whatever the schema and the value.
 
+pub mod print;
 pub mod shape;
 mod text;
 mod validate;
