@@ -2,13 +2,14 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use bowline::Revision;
+use bowline::{Revision, lock::Lock};
 use clap::{Args, Parser, ValueEnum};
 
 use crate::{
     commands::Commands,
     failure::Failure,
     interaction::{self, InteractionArgs},
+    locked::LockFile,
     sign_in::Accounts,
     target::{CommandClock, trust::RunTrust},
     traffic::Traffic,
@@ -82,6 +83,17 @@ pub(crate) struct Globals {
     /// Write every message sent or received to a new file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Call only tools that are as bowline.lock has them; see `bowline lock`
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = crate::locked::DEFAULT_FILE,
+        hide_short_help = true
+    )]
+    pub(crate) locked: Option<PathBuf>,
     /// Sign in by copying URLs instead of opening a browser
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_browser: bool,
@@ -96,6 +108,9 @@ pub(crate) struct Globals {
     /// The user's sign-ins.
     #[arg(skip)]
     pub(crate) accounts: Accounts,
+    /// The servers as they were reviewed, if only such tools may be called.
+    #[arg(skip)]
+    pub(crate) reviewed: Option<Lock>,
     /// Measures the time the command has taken.
     #[arg(skip)]
     pub(crate) clock: CommandClock,
@@ -112,6 +127,14 @@ impl Globals {
             .map(|timeout| timeout.saturating_sub(self.clock.elapsed()));
         self.interaction.preset_answers =
             interaction::read_answers(&self.interaction.answer, remaining)?;
+        Ok(())
+    }
+
+    /// Reads the lock file named by `--locked`.
+    pub(crate) fn read_lock(&mut self) -> Result<(), Failure> {
+        if let Some(path) = &self.locked {
+            self.reviewed = Some(LockFile::load_existing(path)?.lock);
+        }
         Ok(())
     }
 }

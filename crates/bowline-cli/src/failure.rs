@@ -159,7 +159,7 @@ fn failure_kind(error: &Error) -> FailureKind {
     match error.connection_error() {
         Some(cause) => FailureKind::from_cause(cause),
         None if error.is_timeout() => FailureKind::Timeout,
-        None if error.is_connection() => FailureKind::Unreachable,
+        None if error.is_connection_error() => FailureKind::Unreachable,
         // The server reads nothing.
         None if error.reason() == Reason::Backpressure => FailureKind::Unreachable,
         None => FailureKind::Failed,

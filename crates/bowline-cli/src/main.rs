@@ -25,6 +25,7 @@ mod failure;
 mod fleet;
 mod input;
 mod interaction;
+mod locked;
 mod locks;
 mod output;
 mod shutdown;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(error),
     };
     let mut globals = cli.globals;
-    let answers = globals.read_answers();
+    let answers = globals.read_answers().and_then(|()| globals.read_lock());
     let context = Context::new(globals);
     if let Err(failure) = answers {
         return context.report(&failure);

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Cancelled,
     /// The caller made an invalid request.
     Usage,
+    /// A rule of the application's own forbids the operation.
+    Policy,
 }
 
 /// The fine-grained reason for an error.
@@ -75,6 +77,8 @@ pub enum Reason {
     PromptNotFound,
     /// The tool ran and reported an error.
     ToolExecutionFailed,
+    /// The tool is not as it was when someone reviewed it.
+    NotAsReviewed,
     /// The user rejected the request.
     UserRejected,
     /// The user must visit a URL first.
@@ -166,6 +170,7 @@ impl fmt::Display for ErrorKind {
             Self::Capability => "capability",
             Self::Cancelled => "cancelled",
             Self::Usage => "usage",
+            Self::Policy => "policy",
         })
     }
 }

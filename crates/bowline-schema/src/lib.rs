@@ -2,6 +2,8 @@
 //!
 //! - [`Validator`] is a compiled schema. It checks values, and reports what is wrong
 //!   with them in words for people and models.
+//! - [`Observer`](observe::Observer) learns a schema from values.
+//! - [`print`] writes shapes as text.
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
 //! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
 //!   generators.
@@ -26,6 +28,8 @@
 //! Nothing here panics, recurses without a limit or takes more than a fixed number of
 //! steps, whatever the schema and the value.
 
+pub mod compare;
+pub mod observe;
 pub mod print;
 pub mod shape;
 mod text;

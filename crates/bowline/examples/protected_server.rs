@@ -14,7 +14,7 @@ use std::time::Duration;
 use bowline::{
     Client,
     server::{
-        Conversation, Server, Tool,
+        HandlerContext, Server, Tool,
         auth::{AccessToken, Protection, TokenClaims, TokenVerifier, VerifyError},
         http::HttpOptions,
     },
@@ -58,7 +58,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let whoami = Tool::new("whoami")
         .description("Names the caller")
         .no_input()
-        .handler_with_conversation(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: HandlerContext| {
             let name = cx.claims().and_then(|claims| claims.subject());
             Ok(format!("You are {}", name.unwrap_or("nobody")))
         });

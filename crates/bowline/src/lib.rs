@@ -6,9 +6,9 @@
 //!   cause.
 //! - A [`Client`] reconnects automatically and never repeats a call that may have
 //!   had an effect, unless you allow it.
-//! - A tool of a [`Server`] can ask the user or a model in the middle of its
-//!   work. The same code runs on every revision that has such questions, over
-//!   stdio and HTTP.
+//! - A tool of a [`Server`] can ask the user (elicitation) or the client's model
+//!   (sampling) while it runs. The same code works in every revision that has
+//!   such questions, over stdio and HTTP.
 //!
 //! # Clients
 //!
@@ -42,8 +42,8 @@
 //!
 //! # Servers
 //!
-//! A [`Server`] collects tools, resources and prompts, and serves them over stdio
-//! or HTTP; see [`server`].
+//! A [`Server`] is configured with tools, resources and prompts, and serves them
+//! over stdio or HTTP; see [`server`].
 //!
 #![cfg_attr(feature = "macros", doc = "```no_run")]
 #![cfg_attr(not(feature = "macros"), doc = "```ignore")]
@@ -75,11 +75,12 @@
 //! |---|---|
 //! | `client` (default) | [`client`], [`cache`], [`config`], [`pool`], [`registry`], and [`transport`]s for child processes and memory |
 //! | `http-client` | remote servers over HTTP, in every version of the transport |
-//! | `config-toml` | Codex's configuration, which is TOML |
+//! | `config-toml` | reading the configuration of Codex, which is TOML |
 //! | `server` | [`server`]: tools, resources and prompts, served over stdio |
 //! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
 //! | `macros` | `server`, with `#[tool]` and `#[derive(Elicit)]` |
 //! | `auth` | OAuth for clients with `http-client`, token verification for servers with `http-server` |
+//! | `lock` | [`lock`]: what servers offered when someone reviewed it, and what has changed since |
 //! | `keyring` | token storage in a `keyring-core` store that the application supplies, such as the system's keyring |
 //! | `tracing` | `tracing` events and spans with stable names, without payloads |
 //! | `testing` | [`testing`]: scripted servers, fault injection, and contract tests for transports and stores |
@@ -109,7 +110,7 @@ pub use bowline_proto::{
 pub mod auth;
 #[cfg(feature = "client")]
 pub mod cache;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "client", feature = "lock", feature = "server"))]
 mod canonical;
 #[cfg(any(feature = "client", feature = "server"))]
 mod catch_panic;
@@ -129,6 +130,8 @@ mod guides;
     any(feature = "http-client", feature = "http-server")
 ))]
 pub mod jose;
+#[cfg(feature = "lock")]
+pub mod lock;
 #[cfg(any(feature = "client", feature = "server"))]
 mod observation_queue;
 #[cfg(feature = "client")]
@@ -145,6 +148,8 @@ pub mod testing;
 mod tracing_events;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod transport;
+#[cfg(feature = "client")]
+pub mod typed;
 
 #[cfg(feature = "client")]
 pub use client::{Backoff, Client, Error, Timeouts};

@@ -69,12 +69,12 @@ const FIGURES: &[Figure] = &[
     ),
     counted(
         "instructions.stateless.server",
-        "the same on 2026-07-28, server",
+        "a call over stdio in revision 2026-07-28, server",
         &[Target::AtMost(15_000.0)],
     ),
     allocated(
         "allocations.stateless.server",
-        "the same on 2026-07-28, server",
+        "a call over stdio in revision 2026-07-28, server",
         &[Target::AtMost(12.0)],
     ),
     counted(

@@ -92,7 +92,7 @@ async fn follow_log(
             );
             return Err(Failure::usage(why));
         }
-        let notifications = client.subscribe_to_lists();
+        let notifications = client.subscribe_to_list_changes();
         client.set_log_level(level.clone()).await?;
         let (name, level) = (target.name(), level.as_str());
         cx.output.note(format!(

@@ -7,7 +7,9 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod generate;
 mod list;
+mod lock;
 mod log_level;
 mod man;
 mod ping;
@@ -49,6 +51,9 @@ pub(crate) enum Commands {
     Servers(servers::Servers),
     Search(search::Search),
     Sync(sync::Sync),
+    Lock(lock::Lock),
+    #[command(name = "gen", visible_alias = "generate")]
+    Generate(generate::Generate),
     Raw(raw::Raw),
     Doctor(doctor::Doctor),
     Serve(serve::Serve),
@@ -81,6 +86,8 @@ impl Commands {
             Self::Servers(command) => command.run(cx).await,
             Self::Search(command) => command.run(cx).await,
             Self::Sync(command) => command.run(cx).await,
+            Self::Lock(command) => command.run(cx).await,
+            Self::Generate(command) => command.run(cx).await,
             Self::Raw(command) => command.run(cx).await,
             Self::Doctor(command) => command.run(cx).await,
             Self::Serve(command) => command.run(cx).await,

@@ -86,7 +86,7 @@ async fn watch(
     options: &FollowOptions,
 ) -> Result<(), Failure> {
     // Listen before subscribing, so nothing is missed.
-    let notifications = client.subscribe_to_lists();
+    let notifications = client.subscribe_to_list_changes();
     let mut subscriptions = Vec::new();
     for uri in uris {
         let subscription = client.resources().subscribe(uri).await;

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, pin::pin, time::Duration};
 
 use bowline::{
     Client, Error,
-    client::{CallTool, Notification, SuspendedCall, ToolCallOutcome, progress_channel},
+    client::{Notification, SuspendedCall, ToolCall, ToolCallOutcome, progress_channel},
     model::{InputResponses, LogLevel, LoggingMessageParams},
 };
 use serde_json::Value;
@@ -213,10 +213,10 @@ impl<'a> Rounds<'a> {
 
 impl Rounds<'_> {
     /// Sends a round, showing progress and log messages.
-    async fn send_with_progress(&self, call: CallTool<'_>) -> Result<ToolCallOutcome, Error> {
+    async fn send_with_progress(&self, call: ToolCall<'_>) -> Result<ToolCallOutcome, Error> {
         let responder = &self.cx.responder;
         let (sender, mut progress_updates) = progress_channel();
-        let mut call = call.on_progress(sender);
+        let mut call = call.progress_to(sender);
         call = match self.cx.time_left() {
             Some(remaining) => call.timeout(remaining),
             None => call.extend_timeout_on_progress(MAX_CALL_TIME),

@@ -151,6 +151,11 @@ pub(crate) fn client_builder(cx: &Context, target: &Target) -> ClientBuilder {
     if let Some(revision) = cx.globals.protocol {
         builder = builder.revisions([revision]);
     }
+    if let Some(reviewed) = &cx.globals.reviewed {
+        // Of a server that was not reviewed, no tool was.
+        let server = reviewed.servers.get(target.name()).cloned();
+        builder = builder.pinned(server.unwrap_or_default());
+    }
     cx.responder.set_target(target);
     interaction::declare_capabilities(builder, cx)
 }

@@ -43,6 +43,7 @@ pub(crate) use self::{
     check::{CheckOptions, CheckedRequest, Findings, Verdict},
     feed::{FollowOptions, follow},
     observed::{ObservedTransport, TrafficObserver},
+    recording::Recording,
     replay::LoadedRecording,
 };
 use self::{recorder::Recorder, trace::Trace};

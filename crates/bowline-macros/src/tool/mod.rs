@@ -171,13 +171,13 @@ fn handler_call(function: &Function, options: &Options, parameters: &Parameters)
         }) => {
             let state = state.as_ref();
             let state = state.map_or_else(|| quote!(()), |state| quote!(#state));
-            let context = if *is_conversation {
-                quote!(#cx)
+            if *is_conversation {
+                let parameter = quote!(#cx: #server::Conversation<#state>);
+                quote_spanned!(at=> .handler_with_conversation(|#input, #parameter| #ident(#arguments #cx)))
             } else {
-                quote!(#cx.context())
-            };
-            let cx = quote!(#cx: #server::Conversation<#state>);
-            quote_spanned!(at=> .handler_with_conversation(|#input, #cx| #ident(#arguments #context)))
+                let parameter = quote!(#cx: #server::HandlerContext<#state>);
+                quote_spanned!(at=> .handler_with_context(|#input, #parameter| #ident(#arguments #cx)))
+            }
         }
     }
 }

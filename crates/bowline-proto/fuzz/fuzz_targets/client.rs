@@ -335,7 +335,7 @@ impl World {
                 },
                 _ => ProgressMode::Off,
             },
-            repeat_if_lost: flags & 16 != 0,
+            retry_on_disconnect: flags & 16 != 0,
             input_handling: if flags & 32 != 0 {
                 InputHandling::ReturnToCaller
             } else {

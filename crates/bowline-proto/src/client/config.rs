@@ -41,14 +41,16 @@ pub struct Config {
     pub queue_full_retry: QueueFullRetry,
     /// The maximum frame size in bytes, in either direction. Default: 16 MiB.
     pub max_frame_size: usize,
-    /// How often expired ids of cancelled calls are removed. Default: every minute.
+    /// The interval at which expired ids of cancelled calls are removed. Default: one
+    /// minute.
     pub sweep_interval: Duration,
     /// The maximum number of cancelled calls to remember. A late response to an evicted
     /// one is reported as unknown instead of late; nothing else changes.
     pub max_cancelled_calls: usize,
     /// How long `Closing` waits for the link to confirm. Default: 100 ms.
     pub close_timeout: Duration,
-    /// The maximum number of input rounds per call.
+    /// The maximum number of input rounds per call. Where servers ask by request, the
+    /// maximum number of questions that pause a call's timeout. Default: 32.
     pub max_input_rounds: u32,
     /// The maximum number of open requests from the server. Their combined size is
     /// limited to [`max_frame_size`](Self::max_frame_size).
@@ -62,7 +64,7 @@ pub struct Config {
     /// The number of consecutive failed attempts after which to give up. Default:
     /// never.
     pub max_connect_attempts: Option<u32>,
-    /// How often sessions may be lost before the connection gives up. Default: no
+    /// How many times sessions may be lost before the connection gives up. Default: no
     /// limit.
     pub restart_limit: Option<RestartLimit>,
     /// Whether to try the two-endpoint transport of the first revision with an HTTP
@@ -195,7 +197,7 @@ impl Timeouts {
     }
 }
 
-/// How often sessions may be lost and opened again. This limits servers that start
+/// How many times sessions may be lost and opened again. This limits servers that start
 /// successfully but repeatedly crash soon after: each success resets the count of
 /// failed attempts, so [`max_connect_attempts`](Config::max_connect_attempts) does not
 /// stop them.

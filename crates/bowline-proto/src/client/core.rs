@@ -444,7 +444,7 @@ impl Core {
         let Some(call) = self.calls.get(id) else {
             return false;
         };
-        call.options.repeat_if_lost && !call.binding.is_session() && self.requeue(id)
+        call.options.retry_on_disconnect && !call.binding.is_session() && self.requeue(id)
     }
 
     /// Moves a call that was sent back to the queue, to wait for a connection.

@@ -38,7 +38,7 @@ pub enum Failure {
     },
     /// The outbound queue stayed full.
     Busy {
-        /// How often the frame was sent.
+        /// How many times the frame was sent.
         sends: u32,
     },
     /// The transport could not deliver the request.

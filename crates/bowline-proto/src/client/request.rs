@@ -146,14 +146,16 @@ pub struct CallOptions {
     pub policy: CallPolicy,
     /// How to handle progress notifications.
     pub progress: ProgressMode,
-    /// Whether the call may be sent again if the connection is lost while it is in
-    /// flight. Only for calls that are safe to repeat.
-    pub repeat_if_lost: bool,
+    /// Whether to send the call again if the connection is lost while it is in flight.
+    /// Only for calls that are safe to repeat. Has no effect on a call that is bound to a
+    /// session: by `session`, by a `mode` of [`ToolMode::Stateful`], or because the server
+    /// declared the tool stateful.
+    pub retry_on_disconnect: bool,
     /// What to do when the server requires input to continue.
     pub input_handling: InputHandling,
-    /// The tool's mode, if the caller knows better than the tool list.
+    /// The tool's mode, which overrides the one that the server declared.
     pub mode: Option<ToolMode>,
-    /// The session the call belongs to. It is refused in any other.
+    /// The session that the call is bound to. In any other session the call fails.
     pub session: Option<SessionNumber>,
     /// Whether to refuse calls that need a capability the server did not advertise,
     /// without sending anything.
@@ -166,7 +168,7 @@ impl Default for CallOptions {
             timeout: None,
             policy: CallPolicy::FailFast,
             progress: ProgressMode::Off,
-            repeat_if_lost: false,
+            retry_on_disconnect: false,
             input_handling: InputHandling::AskHost,
             mode: None,
             session: None,

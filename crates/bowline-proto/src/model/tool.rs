@@ -38,12 +38,16 @@ object! {
 }
 
 /// Whether a tool keeps state between calls.
+///
+/// A tool that declares nothing may keep state, so it counts as stateful: a server that
+/// accepts stateless calls only does not receive its calls. But the client binds a call
+/// to a session only if the tool declares this mode or the caller sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolMode {
-    /// It may; so its calls belong to one session. The safe default.
+    /// It may keep state for the session. The default.
     #[default]
     Stateful,
-    /// It does not; each call is independent.
+    /// It keeps no state: each call is independent.
     Stateless,
 }
 

@@ -186,7 +186,7 @@ impl CachedClient {
     ///
     /// # Errors
     ///
-    /// Fails as any call does.
+    /// Returns the same errors as any call.
     pub async fn call_and_invalidate<A: Serialize>(
         &self,
         tool: &str,

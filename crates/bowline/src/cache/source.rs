@@ -22,7 +22,7 @@ impl Source {
         let health = client.watch_health();
         let session = health.borrow().sessions;
         Self {
-            notifications: client.subscribe_to_lists(),
+            notifications: client.subscribe_to_list_changes(),
             health,
             session,
             stats: CacheStats::default(),

@@ -43,6 +43,8 @@ pub struct ClientBuilder {
     handlers: Vec<Handler>,
     list_limits: ListLimits,
     seed: Option<u64>,
+    #[cfg(feature = "lock")]
+    pins: Option<super::Pins>,
 }
 
 impl std::fmt::Debug for ClientBuilder {
@@ -61,6 +63,8 @@ impl ClientBuilder {
             handlers: Vec::new(),
             list_limits: ListLimits::default(),
             seed: None,
+            #[cfg(feature = "lock")]
+            pins: None,
         }
     }
 
@@ -79,8 +83,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Handles form elicitations: questions from the server to the user. Several may be
-    /// open at once.
+    /// Handles elicitation: questions from the server to the user, as a form. The handler
+    /// may be called again before it has answered an earlier question.
     #[must_use]
     pub fn on_elicit<F, Fut>(mut self, handler: F) -> Self
     where
@@ -107,8 +111,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Handles sampling: questions from the server to a model. An error rejects the
-    /// request.
+    /// Handles sampling: questions from the server to the client's model. An error
+    /// rejects the request.
     #[must_use]
     pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
     where
@@ -133,8 +137,8 @@ impl ClientBuilder {
         })
     }
 
-    /// Changes the declared capabilities, for those without a method here: extensions
-    /// and experimental capabilities. The client must be able to handle whatever it
+    /// Changes the declared capabilities. Use this for capabilities that have no method
+    /// here: extensions and experimental ones. The client must be able to handle what it
     /// declares.
     #[must_use]
     pub fn capabilities(mut self, change: impl FnOnce(&mut ClientCapabilities)) -> Self {
@@ -145,8 +149,9 @@ impl ClientBuilder {
     /// Calls a function with each notification, in order, on a separate task. A slow
     /// handler delays only other handlers.
     ///
-    /// Subscribes to changes of all lists, as
-    /// [`Client::notifications`](super::Client::notifications) does.
+    /// Also subscribes to the changes of all lists, as
+    /// [`Client::subscribe_to_list_changes`](super::Client::subscribe_to_list_changes)
+    /// does.
     #[must_use]
     pub fn on_notification<F, Fut>(mut self, mut handler: F) -> Self
     where
@@ -169,7 +174,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets all time limits, including that of
+    /// Sets all timeouts, including the one set by
     /// [`connect_timeout`](Self::connect_timeout).
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
@@ -230,16 +235,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how often a frame is sent again on a transport whose queue is full, and the
-    /// delay before that: three times in all, 10 ms apart, by default.
+    /// Sets the maximum number of attempts to send a frame on a transport whose queue is
+    /// full, and the delay between them: three attempts, 10 ms apart, by default.
     #[must_use]
     pub fn queue_full_retry(mut self, retry: QueueFullRetry) -> Self {
         self.config.queue_full_retry = retry;
         self
     }
 
-    /// Sets how often the records of cancelled calls are cleaned up: every minute by
-    /// default.
+    /// Sets the interval at which the records of cancelled calls are cleaned up: one
+    /// minute by default.
     #[must_use]
     pub fn sweep_interval(mut self, period: Duration) -> Self {
         self.config.sweep_interval = period;
@@ -254,27 +259,35 @@ impl ClientBuilder {
         self
     }
 
-    /// Tolerates no protocol violation: one that would otherwise be ignored ends the
-    /// connection, and an invalid item fails its whole list. For tests of servers.
+    /// Sets whether to reject every protocol violation. If so, a violation that would
+    /// otherwise be ignored ends the connection, and a list with an invalid item fails.
+    /// This is meant for tests of servers. The default is `false`.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.config.strict = strict;
         self
     }
 
-    /// Sets when calls carry a number in `_meta` that changes with each session, so that
-    /// a server can reject calls made for an earlier one. This is an extension by Bowline.
-    /// By default, only servers that declare `dev.bowline/mode` on a tool receive it.
+    /// Sets when requests carry the number of their session, as `dev.bowline/session-id`
+    /// in `_meta`. The number increases with each session of this client, so a server
+    /// that keeps state per session can reject a call that was meant for an earlier one.
+    ///
+    /// This is an extension by Bowline. By default, the number is sent only to servers
+    /// that declare a mode (`dev.bowline/mode`) for at least one tool, and never in
+    /// revision 2026-07-28.
     #[must_use]
     pub fn session_meta(mut self, policy: SessionMetaPolicy) -> Self {
         self.config.session_meta = policy;
         self
     }
 
-    /// Limits how often the server may ask within one call: 32 times by default.
+    /// Sets the maximum number of input rounds of a call: 32 by default.
     ///
-    /// On 2026-07-28, a call that exceeds this fails. On earlier revisions, further
-    /// questions no longer extend the call's timeout.
+    /// In revision 2026-07-28, a round is one response in which the server asks for
+    /// input, with any number of questions; a call that needs more rounds fails. In
+    /// earlier revisions, each question pauses the timeouts of the calls in progress and
+    /// counts as a round for them; after that many questions, a call's timeout is no
+    /// longer paused.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;
@@ -289,7 +302,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Requests log messages at this level and above in every session.
+    /// Requests log messages at this level and above, in every session.
     #[must_use]
     pub fn log_level(mut self, level: LogLevel) -> Self {
         self.config.log_level = Some(level);
@@ -307,6 +320,35 @@ impl ClientBuilder {
     #[must_use]
     pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.host.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Limits calls to tools that are as they were when someone reviewed them.
+    ///
+    /// Before the first call of a tool, and again after a reconnection or a change that
+    /// the server announces, the client lists the tools and compares them with the
+    /// review. A call of a tool that is new or different fails with
+    /// [`Reason::NotAsReviewed`](crate::Reason::NotAsReviewed), and nothing is sent.
+    /// [`Pins`](super::Pins) has other choices.
+    ///
+    /// This protects against descriptions and schemas that change silently. It cannot
+    /// know what a tool does: a server that means harm may keep its descriptions.
+    ///
+    /// ```
+    /// # async fn example(server: impl bowline::transport::Transport)
+    /// # -> Result<(), Box<dyn std::error::Error>> {
+    /// use bowline::{Client, lock::Lock};
+    ///
+    /// let mut lock = Lock::read("bowline.lock")?;
+    /// let reviewed = lock.servers.remove("travel").ok_or("not reviewed")?;
+    /// let client = Client::builder().pinned(reviewed).connect(server).await?;
+    /// # drop(client);
+    /// # Ok(()) }
+    /// ```
+    #[cfg(feature = "lock")]
+    #[must_use]
+    pub fn pinned(mut self, pins: impl Into<super::Pins>) -> Self {
+        self.pins = Some(pins.into());
         self
     }
 
@@ -335,8 +377,8 @@ impl ClientBuilder {
         }
     }
 
-    /// Starts connecting without waiting. The client keeps trying until a limit that is
-    /// set here is reached, or it is stopped.
+    /// Starts connecting without waiting. The client keeps trying until it reaches a
+    /// limit that was set on this builder, or is stopped.
     ///
     /// # Panics
     ///
@@ -350,6 +392,10 @@ impl ClientBuilder {
             timeouts: self.config.timeouts.clone(),
             list_limits: self.list_limits,
             strict: self.config.strict,
+            #[cfg(feature = "lock")]
+            pins: self
+                .pins
+                .map(|pins| Arc::new(super::pins::PinnedTools::new(pins))),
         };
         let machine = Connection::new(self.config, seed);
         let shared = Shared::new(machine, self.host, settings);
@@ -359,7 +405,7 @@ impl ClientBuilder {
         let client = Client::new(shared);
         if !self.handlers.is_empty() {
             let shared = Arc::clone(client.shared());
-            let notifications = client.subscribe_to_lists();
+            let notifications = client.subscribe_to_list_changes();
             tokio::spawn(handler::run(shared, notifications, self.handlers));
         }
         client

@@ -61,8 +61,8 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     }
 
     /// Sets how long the server may take to respond: 30 s by default, see
-    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
-    /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
+    /// [`Timeouts`](crate::Timeouts). This timeout is paused while the server's questions
+    /// are being answered; [`Timeouts::input`](crate::Timeouts::input) applies instead.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
@@ -75,34 +75,42 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Sends the call again if the connection is lost before the response arrives. Only
-    /// for calls that are safe to repeat. Has no effect on stateful calls, nor on those
-    /// bound to a session.
-    pub fn repeat_if_lost(mut self) -> Self {
-        self.options.repeat_if_lost = true;
+    /// Sends the call again if the connection is lost before the response arrives. Use
+    /// this only for calls that are safe to repeat.
+    ///
+    /// This has no effect on a call that is bound to a session: with
+    /// [`in_session`](Self::in_session), with
+    /// [`mode(ToolMode::Stateful)`](Self::mode), or because the server declared the tool
+    /// stateful. (Over HTTP in revision 2026-07-28 there are no sessions, so the server's
+    /// declaration does not bind a call.) A call without a declared mode can be sent
+    /// again.
+    pub fn retry_on_disconnect(mut self) -> Self {
+        self.options.retry_on_disconnect = true;
         self
     }
 
-    /// Sets whether the call depends on the session, overriding what the server declared
-    /// for the tool in its `_meta` (`dev.bowline/mode`, an extension of Bowline). A
-    /// stateless call may run in any session. A stateful call runs only in the session in
-    /// which it was first sent, and fails if that session is lost.
+    /// Sets whether the call depends on state that the server keeps for the session.
+    ///
+    /// A stateful call runs only in the session in which it was first sent, and fails if
+    /// that session is lost. A stateless call may run in any session. This overrides what
+    /// the server declared for the tool in its `_meta` (`dev.bowline/mode`, an extension
+    /// of Bowline).
     pub fn mode(mut self, mode: ToolMode) -> Self {
         self.options.mode = Some(mode);
         self
     }
 
-    /// Binds the call to a session: in any other session it is rejected and nothing is
-    /// sent. For calls that depend on state that an earlier call left in the server;
-    /// see [`Client::session`].
+    /// Binds the call to a session. If another session is open by then, or none, the call
+    /// fails and nothing is sent. Use this for a call that depends on state that an
+    /// earlier call left in the server; see [`Client::session`].
     pub fn in_session(mut self, session: SessionNumber) -> Self {
         self.options.session = Some(session);
         self
     }
 
-    /// Sends progress reports to a [channel](super::progress_channel), which closes
-    /// when the call ends.
-    pub fn on_progress(mut self, sender: ProgressSender) -> Self {
+    /// Sends the progress reports of the call to a [channel](super::progress_channel),
+    /// which is closed when the call ends.
+    pub fn progress_to(mut self, sender: ProgressSender) -> Self {
         self.progress = Some(sender);
         if self.options.progress == ProgressMode::Off {
             self.options.progress = ProgressMode::Report;
@@ -123,8 +131,8 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Cancels the call when `signal` completes, and notifies the server. For callers
-    /// that cannot simply drop the future.
+    /// Cancels the call when `signal` completes, and notifies the server. This is for
+    /// callers that cannot drop the future of the call.
     pub fn cancel_on(mut self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
         self.signal = Some(Box::pin(signal));
         self
@@ -156,7 +164,23 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     }
 
     pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
+        if let Some(review) = self.review() {
+            review.await?;
+        }
         Ok(self.send()?.await)
+    }
+
+    /// Returns the check of a tool against its review, if the client's tools are pinned.
+    fn review(&self) -> Option<BoxFuture<'a, Result<(), Error>>> {
+        #[cfg(feature = "lock")]
+        if let Some(pins) = &self.client.shared().settings.pins
+            && self.operation == crate::model::method::TOOLS_CALL
+        {
+            let (client, pins) = (self.client, std::sync::Arc::clone(pins));
+            let name = named_tool(&self.members());
+            return Some(Box::pin(async move { pins.check(client, &name).await }));
+        }
+        None
     }
 
     /// Sends the call immediately.
@@ -189,6 +213,8 @@ pub struct CallFuture<'a, R>(CallState<'a, R>);
 
 enum CallState<'a, R> {
     NotSent(Call<'a, R>),
+    /// The tool is compared with its review before the call is sent.
+    Reviewing(BoxFuture<'a, Result<(), Error>>, Call<'a, R>),
     Sent(SentCall<'a>),
     Done,
 }
@@ -201,6 +227,17 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
         if matches!(state, CallState::NotSent(_))
             && let CallState::NotSent(call) = mem::replace(state, CallState::Done)
         {
+            *state = match call.review() {
+                None => CallState::Sent(call.send()?),
+                Some(review) => CallState::Reviewing(review, call),
+            };
+        }
+        if let CallState::Reviewing(review, _) = state {
+            let reviewed = ready!(review.as_mut().poll(cx));
+            let CallState::Reviewing(_, call) = mem::replace(state, CallState::Done) else {
+                return Poll::Pending;
+            };
+            reviewed?;
             *state = CallState::Sent(call.send()?);
         }
         let CallState::Sent(sent) = state else {
@@ -212,6 +249,19 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
         *state = CallState::Done;
         Poll::Ready(result)
     }
+}
+
+/// Returns the tool that parameters name, given without their braces. Empty if they
+/// name none.
+#[cfg(feature = "lock")]
+fn named_tool(members: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Params {
+        name: String,
+    }
+    let params = [b"{", members, b"}"].concat();
+    let params: Result<Params, _> = serde_json::from_slice(&params);
+    params.map(|params| params.name).unwrap_or_default()
 }
 
 /// A call that was sent, with its cancellation signal.

@@ -10,17 +10,16 @@ use crate::proto::{
     model::ToolFailure,
 };
 
-/// Why an operation of a client failed. Handlers of servers have an error of their own,
-/// `server::Error`.
+/// The reason why an operation of a client failed. Handlers of servers return another
+/// type, `server::Error`.
 ///
-/// [`kind`](Self::kind) is the broad category, [`reason`](Self::reason) the specific
-/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common
-/// questions.
+/// [`kind`](Self::kind) returns the broad category, [`reason`](Self::reason) the specific
+/// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common cases.
 ///
-/// `{error}` prints what was attempted and how it failed, [`source`] returns the cause,
-/// and `{error:#}` prints the error with all its causes in one line, which is what to
-/// show to people. If the server's process died, it ends with its last lines on standard
-/// error.
+/// - `{error}` prints what was attempted and how it failed.
+/// - `{error:#}` prints the same and all causes, in one line. Show this to users. If the
+///   server's process died, the line ends with the last output on its standard error.
+/// - [`source`] returns the cause.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -29,7 +28,7 @@ use crate::proto::{
 /// use std::error::Error as _;
 ///
 /// let error = Client::builder().connect(ChildProcess::new("no-such-server")).await.unwrap_err();
-/// assert!(error.is_connection());
+/// assert!(error.is_connection_error());
 /// assert_eq!(error.to_string(), "not connected");
 /// assert_eq!(
 ///     error.source().map(ToString::to_string).as_deref(),
@@ -65,6 +64,9 @@ enum ErrorRepr {
     Encode(EncodeError),
     /// The tool ran and reported failure in its result.
     Tool(String),
+    /// The tool differs from the one that was reviewed.
+    #[cfg(feature = "lock")]
+    NotAsReviewed(Box<crate::lock::Change>),
     /// A paginated list was not read to its end.
     IncompleteList(IncompleteList),
     /// The connection could not be established.
@@ -97,6 +99,11 @@ impl Error {
         Self::new("tools/call", ErrorRepr::Tool(text))
     }
 
+    #[cfg(feature = "lock")]
+    pub(crate) fn not_as_reviewed(change: crate::lock::Change) -> Self {
+        Self::new("tools/call", ErrorRepr::NotAsReviewed(Box::new(change)))
+    }
+
     pub(crate) fn incomplete_list(operation: &str, reason: IncompleteList) -> Self {
         Self::new(operation, ErrorRepr::IncompleteList(reason))
     }
@@ -122,7 +129,7 @@ impl Error {
         )
     }
 
-    /// Adds why the connection is down, if that is the failure.
+    /// Adds the reason why the connection is down, if the operation failed because it is.
     pub(crate) fn with_last_disconnect(mut self, last_disconnect: Option<ConnectionError>) -> Self {
         if let ErrorRepr::Failed(Failure::NotReady { .. }) = self.inner.repr {
             self.inner.last_disconnect = last_disconnect;
@@ -150,10 +157,12 @@ impl Error {
             ErrorRepr::IncompleteList(reason) => reason.kind(),
             ErrorRepr::Encode(_) => ErrorKind::Usage,
             ErrorRepr::NotConnected { .. } => ErrorKind::Transport,
+            #[cfg(feature = "lock")]
+            ErrorRepr::NotAsReviewed(_) => ErrorKind::Policy,
         }
     }
 
-    /// Returns what happened.
+    /// Returns the specific cause.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match &self.inner.repr {
@@ -164,28 +173,30 @@ impl Error {
             ErrorRepr::Encode(_) => Reason::InvalidParams,
             ErrorRepr::Tool(_) => Reason::ToolExecutionFailed,
             ErrorRepr::NotConnected { .. } => Reason::ConnectionClosed,
+            #[cfg(feature = "lock")]
+            ErrorRepr::NotAsReviewed(_) => Reason::NotAsReviewed,
         }
     }
 
-    /// Returns the method that was attempted.
+    /// Returns the method of the request that failed, such as `tools/call`, or `connect`.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.inner.operation
     }
 
-    /// Returns the code of the server's error response, if that is the failure.
+    /// Returns the error code, if the server responded with an error.
     #[must_use]
     pub fn code(&self) -> Option<i64> {
         self.server_error().map(|error| error.code)
     }
 
-    /// Returns the `data` of the server's error response, if that is the failure.
+    /// Returns the `data` of the error, if the server responded with an error that has it.
     #[must_use]
     pub fn data(&self) -> Option<&RawJson> {
         self.server_error().and_then(|error| error.data.as_ref())
     }
 
-    /// Returns the server's error response verbatim, if that is the failure.
+    /// Returns the error exactly as the server sent it, if it responded with an error.
     #[must_use]
     pub fn server_error(&self) -> Option<&ErrorObject> {
         match &self.inner.repr {
@@ -194,8 +205,8 @@ impl Error {
         }
     }
 
-    /// Returns why the connection was lost or could not be opened, if that is why the
-    /// operation failed.
+    /// Returns why the connection was lost or could not be opened, if the operation
+    /// failed for that reason.
     #[must_use]
     pub fn connection_error(&self) -> Option<&ConnectionError> {
         match &self.inner.repr {
@@ -209,19 +220,30 @@ impl Error {
         }
     }
 
+    /// Returns how the tool differs from the one that was reviewed, if that is why it
+    /// was not called.
+    #[cfg(feature = "lock")]
+    #[must_use]
+    pub fn tool_change(&self) -> Option<&crate::lock::Change> {
+        match &self.inner.repr {
+            ErrorRepr::NotAsReviewed(change) => Some(change),
+            _ => None,
+        }
+    }
+
     /// Returns whether the operation timed out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.kind() == ErrorKind::Timeout
     }
 
-    /// Returns whether the connection was lost or is not open, or the transport could
-    /// not deliver the request.
+    /// Returns whether the operation failed because the connection was lost or is not
+    /// open, or because the transport could not deliver the request.
     ///
-    /// Requests over the size limit, a full queue and a lost session are not failures of
-    /// the connection.
+    /// A request over the size limit, a full queue and a lost session are not connection
+    /// errors.
     #[must_use]
-    pub fn is_connection(&self) -> bool {
+    pub fn is_connection_error(&self) -> bool {
         match &self.inner.repr {
             ErrorRepr::NotConnected { .. } => true,
             ErrorRepr::Failed(Failure::NotDelivered(cause)) => {
@@ -268,7 +290,7 @@ impl Error {
     }
 }
 
-/// With `{:#}`, followed by the causes.
+/// `{:#}` also writes the causes.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = &self.inner.operation;
@@ -284,6 +306,12 @@ impl fmt::Display for Error {
             ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),
             ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
             ErrorRepr::NotConnected { .. } => f.write_str("not connected"),
+            #[cfg(feature = "lock")]
+            ErrorRepr::NotAsReviewed(change) => write!(
+                f,
+                "not called, because it is not as it was reviewed: {change}; review it and \
+                 update bowline.lock"
+            ),
         }?;
         write_causes(self, f)
     }
@@ -385,7 +413,7 @@ mod tests {
             (Failure::SubscriptionRefused, false),
         ] {
             let error = Error::failed("tools/call", failure);
-            assert_eq!(error.is_connection(), expected, "{error:?}");
+            assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
         let error = ErrorObject::new(-32602, "no");
         for (error, expected) in [
@@ -396,7 +424,7 @@ mod tests {
             (Error::encode("ping", EncodeError::NotAnObject), false),
             (Error::tool_failed("no".to_owned()), false),
         ] {
-            assert_eq!(error.is_connection(), expected, "{error:?}");
+            assert_eq!(error.is_connection_error(), expected, "{error:?}");
         }
     }
 

@@ -22,7 +22,7 @@ pub struct Health {
     pub server: Option<Arc<ServerInfo>>,
     /// Why the connection was last lost, if it ever was.
     pub last_disconnect: Option<ConnectionError>,
-    /// When the connection was last lost, in wall-clock time, to show to people.
+    /// When the connection was last lost, in wall-clock time, to show to users.
     pub last_disconnect_at: Option<SystemTime>,
     /// How many times in a row the connection was lost or could not be established.
     /// Attempts that only learned how to connect, and were retried immediately, do not

@@ -79,8 +79,8 @@ impl<'a, T> List<'a, T> {
         }
     }
 
-    /// Sets how long the whole list may take, all pages together. By default each page
-    /// has the timeout of a request, and the list ten times that.
+    /// Sets the timeout of the whole list, for all pages together. By default, a page has
+    /// the timeout of a request, and the list ten times as much.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.call_options.timeout = Some(timeout);
         self
@@ -99,12 +99,12 @@ impl<'a, T> List<'a, T> {
         self
     }
 
-    /// Requests the list and also returns invalid items. Otherwise these are left out,
-    /// or fail the list if the client is [strict](super::ClientBuilder::strict).
+    /// Requests the list and also returns the invalid items. Without this, they are left
+    /// out, or fail the list if the client is [strict](super::ClientBuilder::strict).
     ///
     /// # Errors
     ///
-    /// Fails as the list itself does.
+    /// Returns the same errors as awaiting the list.
     pub async fn with_rejected(self) -> Result<FullList<T>, Error> {
         (self.fetch)(self.client, self.options).await
     }

@@ -15,6 +15,8 @@ mod observations;
 mod observers;
 mod operation;
 mod page_tracker;
+#[cfg(feature = "lock")]
+mod pins;
 mod progress;
 mod prompts;
 mod raw_result;
@@ -25,6 +27,7 @@ mod state_guard;
 mod stop;
 mod subscription;
 mod suspended_call;
+mod tool_call;
 mod tools;
 #[cfg(feature = "tracing")]
 mod tracing_events;
@@ -37,6 +40,8 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 pub(crate) use self::error::write_causes;
+#[cfg(feature = "lock")]
+pub use self::pins::Pins;
 use self::shared::Shared;
 pub use self::{
     builder::ClientBuilder,
@@ -54,7 +59,8 @@ pub use self::{
     resources::Resources,
     subscription::{Change, Subscription},
     suspended_call::{SuspendedCall, ToolCallOutcome},
-    tools::{CallTool, Tools},
+    tool_call::{ToolCall, ToolCallFuture, ToolOutput, Typed},
+    tools::Tools,
 };
 pub use crate::proto::client::{
     Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,
@@ -162,15 +168,16 @@ impl Client {
         self.request(CompleteParams::new(reference, argument))
     }
 
-    /// Checks that the server responds. On 2026-07-28, which has no
-    /// `ping`, this sends `server/discover`; the fields of its result are in
-    /// [`EmptyResult::extra`].
+    /// Checks that the server responds.
+    ///
+    /// In revision 2026-07-28, which has no `ping`, this sends `server/discover`; the
+    /// fields of its result are in [`EmptyResult::extra`].
     pub fn ping(&self) -> Call<'_, EmptyResult> {
         Call::new(self, method::PING, Ok(Request::ping()))
     }
 
-    /// Requests log messages at `level` and above, now and after reconnections. Fails
-    /// if the server rejects the request or does not support logging.
+    /// Requests log messages at `level` and above, in this session and in later ones.
+    /// Fails if the server rejects the request or does not support logging.
     pub fn set_log_level(&self, level: LogLevel) -> Operation<'_, ()> {
         let shared = self.shared();
         Operation::new(move |options| async move {
@@ -181,14 +188,15 @@ impl Client {
         })
     }
 
-    /// Returns the roots set by [`ClientBuilder::roots`] or, since then, by
+    /// Returns the roots that were last set, by [`ClientBuilder::roots`] or
     /// [`set_roots`](Self::set_roots).
     #[must_use]
     pub fn roots(&self) -> Vec<Root> {
         self.shared().lock().machine.roots().to_vec()
     }
 
-    /// Sends a notification once. Success does not mean that the server received it.
+    /// Sends a notification. It is not sent again if it gets lost: success does not mean
+    /// that the server received it.
     ///
     /// ```
     /// # use bowline::{Client, Error};
@@ -228,10 +236,10 @@ impl Client {
         });
     }
 
-    /// Subscribes to changes of all lists, and returns the notifications that arrive from
-    /// now on.
+    /// Subscribes to the changes of all lists (tools, prompts and resources), and returns
+    /// the notifications that arrive from now on.
     #[must_use]
-    pub fn subscribe_to_lists(&self) -> Notifications {
+    pub fn subscribe_to_list_changes(&self) -> Notifications {
         let lists = ListSubscriptions {
             tools: true,
             prompts: true,
@@ -243,9 +251,13 @@ impl Client {
     }
 
     /// Returns the notifications that arrive from now on, without subscribing to
-    /// anything. On 2026-07-28, where changes must be subscribed to, these are log messages
-    /// and other notifications that belong to calls, and the changes that something else
-    /// has subscribed to.
+    /// anything.
+    ///
+    /// In revision 2026-07-28, a server reports changes only to clients that have
+    /// subscribed to them. Without a subscription, only notifications that belong to
+    /// calls arrive, such as log messages. If another part of the program has
+    /// subscribed, with [`subscribe_to_list_changes`](Self::subscribe_to_list_changes) or
+    /// [`Resources::subscribe`], the changes arrive here too.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
         Notifications::new(self.shared().host.subscribe())
@@ -270,16 +282,16 @@ impl Client {
         self.shared().health.subscribe()
     }
 
-    /// Returns what the server of the latest session reported about itself, also after
-    /// that session has ended. `None` before the first one.
+    /// Returns what the server reported about itself in the latest session, even if that
+    /// session has ended. `None` until the first session is open.
     #[must_use]
     pub fn server_info(&self) -> Option<Arc<ServerInfo>> {
         self.shared().health.borrow().server.clone()
     }
 
     /// Returns the open session, to bind calls to it with
-    /// [`in_session`](Call::in_session). `None` if no session is open, and
-    /// always over HTTP on 2026-07-28, which has no sessions.
+    /// [`in_session`](Call::in_session). Returns `None` if no session is open, and always
+    /// over HTTP in revision 2026-07-28, which has no sessions.
     #[must_use]
     pub fn session(&self) -> Option<SessionNumber> {
         self.shared().lock().machine.session()
@@ -307,15 +319,14 @@ impl Client {
         }
     }
 
-    /// Waits until a session is open, across any number of attempts, for at most
-    /// `timeout`. To fail as soon as an attempt does, use
+    /// Waits until a session is open, for at most `timeout`. Attempts to connect may fail
+    /// in the meantime; to return after the first one, use
     /// [`wait_first_attempt`](Self::wait_first_attempt).
     ///
     /// # Errors
     ///
     /// Returns an error, with the reason for the last disconnect, if no session is open
-    /// by then; also if the connection has ended because it was stopped or failed too
-    /// often.
+    /// when the timeout expires, or as soon as the client is stopped or gives up.
     pub async fn wait_ready(&self, timeout: Duration) -> Result<(), Error> {
         let mut health = self.watch_health();
         let is_done = |health: &Health| health.state == ConnectionState::Ready || health.ended;

@@ -53,8 +53,8 @@ pub enum Notification {
 }
 
 impl Notification {
-    /// Returns the method with which the server sent it. Notifications from the
-    /// connection itself have none.
+    /// Returns the method of the notification. It is empty for notifications that the
+    /// connection itself creates.
     #[must_use]
     pub fn method(&self) -> &str {
         match self {

@@ -26,7 +26,7 @@ const MAX_BUFFERED_BYTES: usize = 256 * 1024;
 const MEMBER_OVERHEAD: usize = 64;
 
 /// Creates a channel for the progress of a call; see
-/// [`Call::on_progress`](super::Call::on_progress).
+/// [`Call::progress_to`](super::Call::progress_to).
 ///
 /// The channel is bounded: if the server reports faster than you receive, the oldest
 /// reports are dropped in favor of the newest, and [`ProgressReceiver::lost`] returns
@@ -43,7 +43,7 @@ const MEMBER_OVERHEAD: usize = 64;
 ///         println!("{} of {:?}", step.progress, step.total);
 ///     }
 /// });
-/// client.tools().call("climb", serde_json::json!({})).on_progress(sender).await?;
+/// client.tools().call("climb", serde_json::json!({})).progress_to(sender).await?;
 /// # drop(watching);
 /// # Ok(()) }
 /// ```

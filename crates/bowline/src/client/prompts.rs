@@ -10,7 +10,7 @@ pub struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    /// Lists all prompts, across all pages. Fails if the server has no prompts, a page
+    /// Lists all prompts, from all pages. Fails if the server has no prompts, a page
     /// cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Prompt> {
         List::new::<ListPromptsParams>(self.client)

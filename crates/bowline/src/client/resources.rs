@@ -13,13 +13,13 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// Lists all resources, across all pages. Fails if the server has no resources, a
+    /// Lists all resources, from all pages. Fails if the server has no resources, a
     /// page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Resource> {
         List::new::<ListResourcesParams>(self.client)
     }
 
-    /// Lists all resource templates, across all pages. Fails if the server has no
+    /// Lists all resource templates, from all pages. Fails if the server has no
     /// resources, a page cannot be fetched, or the list exceeds a limit.
     pub fn templates(self) -> List<'a, ResourceTemplate> {
         List::new::<ListResourceTemplatesParams>(self.client)
@@ -30,9 +30,9 @@ impl<'a> Resources<'a> {
         self.client.request(ReadResourceParams::new(uri))
     }
 
-    /// Subscribes to changes of a resource, now and after reconnections, until the
-    /// subscription is dropped. Fails if the server returns an error or does not
-    /// support subscriptions.
+    /// Subscribes to changes of a resource, until the subscription is dropped. The
+    /// subscription is restored after a reconnection. Fails if the server returns an
+    /// error or does not support subscriptions.
     pub fn subscribe(self, uri: &str) -> Operation<'a, Subscription> {
         let uri: Box<str> = uri.into();
         Operation::new(|options| Subscription::start(self.client, uri, options))

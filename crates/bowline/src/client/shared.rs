@@ -57,6 +57,9 @@ pub(crate) struct Settings {
     pub(crate) timeouts: Timeouts,
     pub(crate) list_limits: ListLimits,
     pub(crate) strict: bool,
+    /// The tools as they were reviewed, if calls are limited to those.
+    #[cfg(feature = "lock")]
+    pub(crate) pins: Option<Arc<super::pins::PinnedTools>>,
 }
 
 pub(crate) struct Inner {

@@ -6,24 +6,24 @@ use super::Client;
 use crate::{proto::client::Connection, transport::StopOutcome};
 
 impl Client {
-    /// Stops the connection: every call in progress fails with
+    /// Stops the client: every call in progress fails with
     /// [`Reason::Shutdown`](crate::Reason::Shutdown), and the connection is closed. Waits
-    /// until that is done, which takes at most 100 ms by default.
+    /// until it is closed, which takes at most 100 ms by default.
     ///
-    /// Does not wait for the server: a child process may still be cleaning up, and the
-    /// end of an HTTP session may not have been sent yet. If the program exits now,
-    /// both are cut off; use [`stop_and_wait`](Self::stop_and_wait) before exiting.
+    /// This does not wait for the server: a child process may still be cleaning up, and
+    /// the end of an HTTP session may not have been sent yet. If the program exits now,
+    /// both are interrupted; use [`stop_and_wait`](Self::stop_and_wait) before exiting.
     pub async fn stop(&self) {
         self.shared().command(Connection::stop);
         let mut health = self.watch_health();
         let _ = health.wait_for(|health| health.ended).await;
     }
 
-    /// Stops the connection and waits, for at most `limit`, until the child process has
-    /// exited or the server has confirmed the end of the session. Whatever has not
-    /// finished by then is terminated immediately.
+    /// Stops the client and waits, for at most `limit`, until the child process has exited
+    /// or the server has confirmed the end of the session. After that, the process is
+    /// killed, or the session is abandoned.
     ///
-    /// Well-behaved servers take milliseconds. The limit is for the others.
+    /// Well-behaved servers stop within milliseconds; the limit is for the others.
     ///
     /// ```no_run
     /// # use std::time::Duration;

@@ -21,9 +21,9 @@ pub enum ToolCallOutcome {
 
 /// A call that is suspended until its questions are answered.
 ///
-/// It can be serialized to JSON, stored for as long as the server accepts it, and
-/// resumed from another process: it contains all of the server's state of the call.
-/// Treat it as a secret.
+/// It can be serialized to JSON, stored, and resumed from another process, until it
+/// expires on the server. It contains the arguments of the call and the server's state of
+/// it, so treat it as a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuspendedCall {
     params: Extra,

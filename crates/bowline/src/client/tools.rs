@@ -1,20 +1,12 @@
 //! Listing and calling tools.
 
-use std::{
-    future::{Future, IntoFuture},
-    time::Duration,
-};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
-use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
-
-use super::{
-    Call, CallFuture, Client, Error, List, ProgressSender, SuspendedCall, ToolCallOutcome,
-    suspended_call,
-};
+use super::{Call, Client, List, SuspendedCall, ToolCall};
 use crate::proto::{
-    client::{Request, SessionNumber},
+    client::Request,
     jsonrpc::{EncodeError, OutgoingMessage},
-    model::{CallToolResult, InputResponses, ListToolsParams, Meta, Tool, ToolMode, method},
+    model::{InputResponses, ListToolsParams, Tool, method},
 };
 
 /// The server's tools. See [`Client::tools`].
@@ -24,30 +16,29 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Lists all tools, across all pages. Fails if the server does not declare
-    /// the `tools` capability, a page cannot be fetched, or the list exceeds a limit.
+    /// Lists all tools, from all pages. Fails if the server does not declare the `tools`
+    /// capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Tool> {
         List::new::<ListToolsParams>(self.client)
     }
 
-    /// Calls a tool. A failure of the tool itself is part of the result:
-    /// [`CallToolResult::into_result`] turns it into an error, and so does
-    /// [`CallTool::into_typed`], which also decodes the result.
-    pub fn call<A: Serialize>(self, name: &str, arguments: A) -> CallTool<'a> {
-        CallTool {
-            call: Call::new(self.client, method::TOOLS_CALL, request(name, &arguments)),
-        }
+    /// Calls a tool.
+    ///
+    /// If the tool itself fails, the call succeeds and the failure is part of the
+    /// result. [`CallToolResult::into_result`] turns such a result into an error, and so
+    /// does [`ToolCall::typed`], which also decodes the result.
+    pub fn call<A: Serialize>(self, name: &str, arguments: A) -> ToolCall<'a> {
+        let request = request(name, &arguments);
+        ToolCall::new(Call::new(self.client, method::TOOLS_CALL, request))
     }
 }
 
 impl<'a> Tools<'a> {
     /// Resumes a suspended call with the answers to all of its questions. The server
     /// may have further questions.
-    pub fn resume(self, suspended: SuspendedCall, answers: &InputResponses) -> CallTool<'a> {
+    pub fn resume(self, suspended: SuspendedCall, answers: &InputResponses) -> ToolCall<'a> {
         let request = suspended.into_request(answers);
-        CallTool {
-            call: Call::new(self.client, method::TOOLS_CALL, request),
-        }
+        ToolCall::new(Call::new(self.client, method::TOOLS_CALL, request))
     }
 }
 
@@ -80,118 +71,5 @@ impl<A: Serialize> Serialize for ToolParams<'_, A> {
             map.serialize_entry("arguments", arguments)?;
         }
         map.end()
-    }
-}
-
-/// A tool call that has not been sent yet.
-#[must_use = "a call is only sent when it is awaited"]
-pub struct CallTool<'a> {
-    call: Call<'a, CallToolResult>,
-}
-
-impl<'a> CallTool<'a> {
-    /// Sets how long the server may take to respond: 30 s by default, see
-    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
-    /// this does not run; [`Timeouts::input`](crate::Timeouts::input) applies instead.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.call = self.call.timeout(timeout);
-        self
-    }
-
-    /// Waits for the connection if it is down, within the call's timeout. Without
-    /// this, a call made while the connection is down fails immediately.
-    pub fn wait_for_connection(self) -> Self {
-        self.map_call(Call::wait_for_connection)
-    }
-
-    /// Sends the call again if the connection is lost before the response arrives. Only
-    /// for tools that are safe to call twice.
-    pub fn repeat_if_lost(self) -> Self {
-        self.map_call(Call::repeat_if_lost)
-    }
-
-    /// Sets whether the call depends on the session, overriding what the server declared
-    /// for this tool. See [`Call::mode`].
-    pub fn mode(self, mode: ToolMode) -> Self {
-        self.map_call(|call| call.mode(mode))
-    }
-
-    /// Binds the call to a session: in any other session it is rejected and nothing is
-    /// sent. See [`Client::session`].
-    pub fn in_session(self, session: SessionNumber) -> Self {
-        self.map_call(|call| call.in_session(session))
-    }
-
-    /// Sends progress reports to a [channel](super::progress_channel), which closes
-    /// when the call ends.
-    pub fn on_progress(self, sender: ProgressSender) -> Self {
-        self.map_call(|call| call.on_progress(sender))
-    }
-
-    /// Restarts the timeout on every progress report, up to a total of `max`.
-    pub fn extend_timeout_on_progress(self, max: Duration) -> Self {
-        self.map_call(|call| call.extend_timeout_on_progress(max))
-    }
-
-    /// Sets the `_meta` of the request: a trace context, for example, or data for an
-    /// extension.
-    pub fn meta(self, meta: Meta) -> Self {
-        self.map_call(|call| call.meta(meta))
-    }
-
-    /// Cancels the call when `signal` completes, and notifies the server.
-    pub fn cancel_on(self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
-        self.map_call(|call| call.cancel_on(signal))
-    }
-
-    /// Applies a change to the underlying [`Call`], for options that have no method here.
-    pub fn map_call(
-        mut self,
-        change: impl FnOnce(Call<'a, CallToolResult>) -> Call<'a, CallToolResult>,
-    ) -> Self {
-        self.call = change(self.call);
-        self
-    }
-
-    /// Sends the call, and returns the server's questions instead of passing them to
-    /// the handlers of [`ClientBuilder`](super::ClientBuilder), so they can be answered
-    /// later or elsewhere.
-    ///
-    /// Before 2026-07-28 servers ask while the call is open. There this is an ordinary
-    /// call, and its questions go to the handlers.
-    ///
-    /// # Errors
-    ///
-    /// Fails as any call does.
-    pub async fn suspend_on_input(self) -> Result<ToolCallOutcome, Error> {
-        let (client, members) = (self.call.client(), self.call.members());
-        let outcome = self.call.return_input_requests().outcome().await?;
-        suspended_call::decode_outcome(client, &members, outcome)
-    }
-
-    /// Sends the call and decodes its structured result, or its text as JSON if there
-    /// is no structured result.
-    ///
-    /// # Errors
-    ///
-    /// Fails as any call does; also if the tool failed or its result does not
-    /// deserialize to `T`.
-    pub async fn into_typed<T: DeserializeOwned>(self) -> Result<T, Error> {
-        let result = self.await?.into_result()?;
-        let json = match &result.structured_content {
-            Some(value) => value.get().to_owned(),
-            None => result.all_text(),
-        };
-        crate::proto::jsonrpc::decode(json.as_bytes())
-            .map_err(|error| Error::decode(method::TOOLS_CALL, error))
-    }
-}
-
-impl<'a> IntoFuture for CallTool<'a> {
-    type Output = Result<CallToolResult, Error>;
-    type IntoFuture = CallFuture<'a, CallToolResult>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        self.call.into_future()
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Batch, Catalog, Registry, RegistryError, name, name::NameError};
 use crate::{
-    client::{CallTool, Client, Error},
+    client::{Client, Error, ToolCall},
     proto::{
         Reason,
         jsonrpc::{EncodeError, RawJson},
@@ -16,8 +16,9 @@ use crate::{
 
 /// Operations across all servers.
 impl Registry {
-    /// Lists the tools of all servers. Servers that cannot be reached do not keep the
-    /// others from being listed; servers without the tools capability contribute none.
+    /// Lists the tools of all servers. Servers that cannot be reached are reported in
+    /// [`Catalog::unavailable`]; the others are listed regardless. Servers without the `tools`
+    /// capability have no tools.
     pub async fn tools(&self) -> Catalog {
         let names = self.names();
         let listings = names
@@ -60,16 +61,16 @@ impl Registry {
         self.call_with(name, arguments, |call| call).await
     }
 
-    /// As [`call`](Self::call), with options set by a function.
+    /// Calls a tool, as [`call`](Self::call) does, with options that `configure` sets.
     ///
     /// # Errors
     ///
-    /// As for [`call`](Self::call).
+    /// Returns the same errors as [`call`](Self::call).
     pub async fn call_with<A: Serialize>(
         &self,
         name: &str,
         arguments: A,
-        configure: impl for<'c> FnOnce(CallTool<'c>) -> CallTool<'c>,
+        configure: impl for<'c> FnOnce(ToolCall<'c>) -> ToolCall<'c>,
     ) -> Result<CallToolResult, RegistryError> {
         let (server, tool) = name::split_qualified(name)?;
         let client = self.start(server).await?;
@@ -78,7 +79,8 @@ impl Registry {
     }
 
     /// Reads a resource of a server. Starts the server if it is not running, and waits
-    /// for it. Bypasses the cache; [`cached_client`](Self::cached_client) uses it.
+    /// for it. This bypasses the cache; to use it, call
+    /// [`cached_client`](Self::cached_client).
     ///
     /// # Errors
     ///
@@ -90,7 +92,7 @@ impl Registry {
         result.map_err(|error| RegistryError::failed(server, error))
     }
 
-    /// Calls several tools of any servers. Otherwise as [`call`](Self::call).
+    /// Calls several tools, of one or several servers, as [`call`](Self::call) does.
     pub fn call_many<N: AsRef<str>, A: Serialize>(
         &self,
         calls: impl IntoIterator<Item = (N, A)>,
@@ -106,8 +108,8 @@ impl Registry {
         }))
     }
 
-    /// Reads several resources, given with the names of their servers. Otherwise as
-    /// [`read`](Self::read).
+    /// Reads several resources, each given with the name of its server, as
+    /// [`read`](Self::read) does.
     pub fn read_many<S: AsRef<str>, U: AsRef<str>>(
         &self,
         resources: impl IntoIterator<Item = (S, U)>,

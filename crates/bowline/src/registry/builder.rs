@@ -33,9 +33,10 @@ impl RegistryBuilder {
         self
     }
 
-    /// Sets how long to wait for the next attempt to connect to a server whose
-    /// connection was lost: 10 seconds by default. How long an attempt may take is the
-    /// client's [own setting](crate::client::ClientBuilder::connect_timeout).
+    /// Sets how long an operation waits for a server whose connection was lost until the
+    /// next attempt to connect begins: 10 seconds by default. How long the attempt itself
+    /// may take is set by
+    /// [`ClientBuilder::connect_timeout`](crate::client::ClientBuilder::connect_timeout).
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;

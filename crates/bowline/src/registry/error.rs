@@ -63,7 +63,7 @@ impl From<NameError> for RegistryError {
     }
 }
 
-/// With `{:#}`, followed by the causes.
+/// `{:#}` also writes the causes.
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

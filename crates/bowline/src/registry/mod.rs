@@ -1,7 +1,8 @@
 //! A registry of several servers.
 //!
-//! A [`Registry`] knows servers by name, starts each when it is first used, and gives
-//! their tools names that cannot collide: `server__tool`.
+//! A [`Registry`] holds servers by name and starts each of them when it is first used.
+//! Tools of all servers can be listed together; they get qualified names, which cannot
+//! collide: `server__tool`.
 
 mod aggregate;
 mod builder;
@@ -34,7 +35,7 @@ use crate::{
     transport::StopOutcome,
 };
 
-/// Named connections, started when they are first used.
+/// Servers by name, each of which is started when it is first used.
 ///
 /// Cheap to clone; all clones share the same registry.
 ///
@@ -82,11 +83,13 @@ impl Registry {
         RegistryBuilder::default()
     }
 
-    /// Adds a server. `connect` receives its name, and is called when the server is
-    /// first used, and again when it is used after it was [stopped](Self::stop) or has
-    /// ended. It may use the registry, but not this connection, and must not block:
-    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background)
-    /// does not.
+    /// Adds a server.
+    ///
+    /// `connect` is called with the server's name when the server is first used. It is
+    /// called again when the server is used after it was [stopped](Self::stop) or its
+    /// connection has ended. It may use the registry, but not this server. It must not
+    /// block, so connect with
+    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background).
     ///
     /// # Errors
     ///
@@ -105,7 +108,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds a server without a name, and returns the name it was given.
+    /// Adds a server under a generated name, and returns that name.
     pub fn add_unnamed(
         &self,
         connect: impl Fn(&str) -> Client + Send + Sync + 'static,
@@ -119,8 +122,8 @@ impl Registry {
         name
     }
 
-    /// Removes a server, and returns its connection if it had been started. Other
-    /// holders of the connection may keep using it; it stops when the last one is
+    /// Removes a server, and returns its connection if the server had been started. Other
+    /// clones of the client may still be used; the connection stops when the last one is
     /// dropped.
     ///
     /// # Errors
@@ -141,7 +144,7 @@ impl Registry {
         self.lock().keys().cloned().collect()
     }
 
-    /// Returns the status of all servers, sorted by name. Starts none of them.
+    /// Returns the status of all servers, sorted by name, without starting any.
     #[must_use]
     pub fn status(&self) -> Vec<ServerStatus> {
         let servers = self.lock();
@@ -164,9 +167,9 @@ impl Registry {
         }
     }
 
-    /// Returns the connection to a server with the registry's cache, which all servers
-    /// share, or with a separate cache if the registry has none. Starts the server if
-    /// it is not running, and waits for it when a request has to be sent.
+    /// Returns the connection to a server with the registry's cache, or with a cache of
+    /// its own if the registry has none. Starts the server if it is not running, and
+    /// waits for it when a request has to be sent.
     ///
     /// # Errors
     ///
@@ -193,7 +196,7 @@ impl Registry {
         }
     }
 
-    /// Stops a server. It is started again when it is next used.
+    /// Stops a server. It is started again the next time it is used.
     ///
     /// # Errors
     ///

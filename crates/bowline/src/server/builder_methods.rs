@@ -145,16 +145,27 @@ macro_rules! shared_item {
 /// itself.
 macro_rules! question_options {
     ($($field:ident)?) => {
-        /// Gives the question a stable key. Without one it is numbered by its position,
-        /// which changes when another question is asked before it. On 2026-07-28,
-        /// a client that knows the key may send the answer along with its call.
+        /// Sets the key that identifies the question. In revision 2026-07-28, the
+        /// client's answer is recorded under this key, and is found by it when the
+        /// handler is replayed.
+        ///
+        /// Without a key, the question is identified by its number among the questions
+        /// without keys. A new version of the handler that asks another question first
+        /// changes that number; conversations in progress then fail, since the recorded
+        /// answer belongs to a different question.
+        ///
+        /// In revision 2026-07-28, a client that knows the key may also send the answer
+        /// with its first request, before it is asked.
+        ///
+        /// A key begins with a letter or `_`, and has only letters, digits, `_` and `-`.
+        /// A conversation cannot use the same key twice.
         pub fn key(mut self, key: &'a str) -> Self {
             self$(.$field)?.key = Some(key);
             self
         }
 
-        /// Sets how long to wait for the answer. Has no effect on 2026-07-28, where the
-        /// server does not wait.
+        /// Sets how long to wait for the answer. Has no effect in revision 2026-07-28,
+        /// in which the server does not wait.
         pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
             self$(.$field)?.timeout = Some(timeout);
             self

@@ -1,10 +1,12 @@
 //! The server framework: tools, resources and prompts.
 //!
-//! A [`Server`] collects what is served. [`Server::build`] turns it into a
-//! [`Service`], which serves any number of clients in every revision of the
-//! protocol.
-//! A [`Tool`] is a name, a schema and an async function; the function may ask
-//! the user and models through a [`Conversation`].
+//! A [`Server`] holds the configuration: tools, resources, prompts and
+//! settings. [`Server::build`] returns a [`Service`], which serves any number
+//! of clients in every revision of the protocol.
+//!
+//! A [`Tool`] is a name, a schema and an async function. Through a
+//! [`Conversation`], the function can ask the user (elicitation) or the
+//! client's model (sampling) while it runs.
 
 pub mod auth;
 mod background;

@@ -46,11 +46,14 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A built server, which serves any number of clients. Cheap to clone. It is not a
-/// tower service itself; `http` returns one.
+/// A server that is ready to serve any number of clients, returned by
+/// [`Server::build`](crate::server::Server::build). Cheap to clone.
 ///
-/// Its tools, resources and prompts may change while it serves; subscribed
-/// clients are notified.
+/// Tools, resources and prompts can be added and removed while it serves;
+/// subscribed clients are notified.
+///
+/// It is not a tower service; the method `http` (feature `http-server`) returns
+/// one.
 pub struct Service<S = ()> {
     pub(crate) core: Arc<Core>,
     pub(super) state: Arc<S>,

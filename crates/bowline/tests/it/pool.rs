@@ -77,7 +77,7 @@ async fn when_all_are_down_it_says_why() {
     fake.set_unreachable(true);
     let pool = pool(1, &fake);
     let error = pool.client().await.unwrap_err();
-    assert!(error.is_connection(), "{error}");
+    assert!(error.is_connection_error(), "{error}");
     fake.set_unreachable(false);
     pool.client().await.unwrap();
 }

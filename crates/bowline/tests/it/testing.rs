@@ -177,7 +177,7 @@ async fn a_server_runs_by_itself() {
     let silent = client.tools().call("silence", json!({})).await;
     assert!(silent.expect_err("no answer").is_timeout());
     let lost = client.tools().call("hang up", json!({})).await;
-    assert!(lost.expect_err("it hung up").is_connection());
+    assert!(lost.expect_err("it hung up").is_connection_error());
     let again = client.tools().call("echo", json!({}));
     let again = again.map_call(Call::wait_for_connection).await;
     assert!(again.is_ok(), "it takes the next link, too");

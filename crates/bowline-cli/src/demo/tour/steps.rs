@@ -209,7 +209,7 @@ pub(super) async fn kill(
         .client
         .tools()
         .call("slow", slow)
-        .on_progress(sender);
+        .progress_to(sender);
     let kill_server = async {
         for _ in 0..3 {
             let update = with_step_timeout("the server to count", progress.recv()).await?;

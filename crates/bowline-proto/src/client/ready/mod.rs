@@ -347,7 +347,7 @@ impl Ready {
             && call.options.input_handling == InputHandling::AskHost
             && call.info.is_some_and(|info| info.input_rounds);
         may_require_input
-            || call.options.repeat_if_lost
+            || call.options.retry_on_disconnect
             || call.binding == Binding::AnySession
             || transport == TransportKind::Http
     }

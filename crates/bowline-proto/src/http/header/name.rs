@@ -19,7 +19,7 @@ pub const MCP_METHOD: &str = "mcp-method";
 pub const MCP_NAME: &str = "mcp-name";
 /// The prefix of the header names of mirrored tool arguments.
 pub const MCP_PARAM_PREFIX: &str = "mcp-param-";
-/// The session, on revisions that have sessions.
+/// The session, in revisions that have sessions.
 pub const MCP_SESSION_ID: &str = "mcp-session-id";
 /// The origin of the web page whose script sent the request.
 pub const ORIGIN: &str = "origin";

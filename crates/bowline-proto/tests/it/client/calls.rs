@@ -296,7 +296,7 @@ fn progress_that_is_only_reported_does_not_touch_the_deadline() {
 fn a_lost_call_is_sent_again_only_if_its_caller_said_so() {
     let mut rig = Rig::ready();
     let replay = CallOptions {
-        repeat_if_lost: true,
+        retry_on_disconnect: true,
         ..CallOptions::default()
     };
     let params = json!({"name": "again", "arguments": {"a": 1}});
@@ -319,7 +319,7 @@ fn a_lost_call_is_sent_again_only_if_its_caller_said_so() {
 fn the_late_answer_to_a_call_that_was_sent_again_is_not_its_answer() {
     let mut rig = Rig::ready();
     let call = rig.tool_call(CallOptions {
-        repeat_if_lost: true,
+        retry_on_disconnect: true,
         ..CallOptions::default()
     });
     let first = rig.last_request();

@@ -76,7 +76,7 @@ fn b1_sessions_that_fall_again_and_again_end_the_connection() {
     }
     // One that may be sent again waits for a connection that will not be.
     let repeatable = CallOptions {
-        repeat_if_lost: true,
+        retry_on_disconnect: true,
         ..CallOptions::default()
     };
     let waiting = rig.call_with("tools/list", json!({}), repeatable);

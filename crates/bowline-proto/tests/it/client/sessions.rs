@@ -21,7 +21,7 @@ fn options(mode: Option<ToolMode>) -> CallOptions {
 
 fn repeatable(mode: Option<ToolMode>) -> CallOptions {
     CallOptions {
-        repeat_if_lost: true,
+        retry_on_disconnect: true,
         ..options(mode)
     }
 }

@@ -352,7 +352,7 @@ impl World {
                 None if nonce.is_multiple_of(3) => ProgressMode::Report,
                 None => ProgressMode::Off,
             },
-            repeat_if_lost: op.replay,
+            retry_on_disconnect: op.replay,
             mode: op.mode,
             input_handling: if op.hand_back {
                 InputHandling::ReturnToCaller

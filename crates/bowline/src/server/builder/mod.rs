@@ -31,7 +31,8 @@ pub use error::BuildError;
 pub(crate) use registrations::Registrations;
 pub use settings::CacheTarget;
 
-/// A builder for a server.
+/// Configures a server; [`build`](Self::build) returns the [`Service`] that runs
+/// it.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -63,12 +64,13 @@ pub struct Server<S = ()> {
     conversation_timeout: Duration,
     lease_timeout: Duration,
     abandoned_step_timeout: Duration,
-    max_state_bytes: usize,
+    max_sealed_state_bytes: usize,
     clock: Clock,
 }
 
 impl Server<()> {
-    /// Creates a server with this name and version that offers nothing yet.
+    /// Creates a server with this name and version, without tools, resources or
+    /// prompts.
     pub fn new(name: &str, version: &str) -> Self {
         let mut config = Config::new(name, version);
         config.telemetry = cfg!(feature = "tracing");
@@ -100,13 +102,14 @@ impl Server<()> {
             conversation_timeout: Duration::from_secs(30 * 60),
             lease_timeout: Duration::from_secs(6),
             abandoned_step_timeout: Duration::from_secs(60),
-            max_state_bytes: 32 * 1024,
+            max_sealed_state_bytes: 32 * 1024,
             clock: Arc::new(SystemTime::now),
         }
     }
 
-    /// Sets the application's state, which handlers added after this can use.
-    /// Items added before were made without a state and keep working.
+    /// Sets the application's state, which handlers can use. Call this before you
+    /// add the tools, prompts and resources that use it. Items that were added
+    /// before have no access to the state, but keep working.
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
             state: Arc::new(state),
@@ -121,7 +124,7 @@ impl Server<()> {
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
             abandoned_step_timeout: self.abandoned_step_timeout,
-            max_state_bytes: self.max_state_bytes,
+            max_sealed_state_bytes: self.max_sealed_state_bytes,
             clock: self.clock,
         }
     }
@@ -133,9 +136,13 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if something it offers is invalid, if two things have
-    /// the same name, or if its seal keys come from a secret and a store of
-    /// journals or of sealed states is not set.
+    /// Returns an error
+    ///
+    /// - if a tool, resource, prompt or method is not valid, or if two of a kind
+    ///   have the same name or URI;
+    /// - if the [`seal_keys`](Self::seal_keys) come from a secret, but
+    ///   [`journal_store`](Self::journal_store) or
+    ///   [`sealed_state_store`](Self::sealed_state_store) is not set.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.registrations.check()?;
         self.check_stores()?;
@@ -157,7 +164,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                 .unwrap_or_default(),
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
-            max_state_bytes: self.max_state_bytes,
+            max_sealed_state_bytes: self.max_sealed_state_bytes,
             clock: self.clock,
         };
         Ok(Service {

@@ -58,9 +58,12 @@ struct DeclaredFeatures {
 
 /// Registration.
 ///
-/// Lists keep the order in which items were added. A feature is offered only
-/// if one of its methods was called. To add the first prompts later, to the
-/// [`Service`](crate::server::Service), call `.prompts([])` here.
+/// Lists keep the order in which items were added.
+///
+/// A server declares a capability (tools, resources, prompts) only if one of its
+/// builder methods was called. To declare it without any items yet, and add them
+/// to the [`Service`](crate::server::Service) later, pass an empty list:
+/// `.prompts([])`.
 impl<S: Send + Sync + 'static> Server<S> {
     /// Adds a tool.
     pub fn tool(self, tool: Tool<S>) -> Self {
@@ -105,8 +108,8 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Adds a dynamic set of resources. Sources are asked in the order in which
-    /// they were added.
+    /// Adds a dynamic set of resources. A request is passed to the sources in the
+    /// order in which they were added.
     pub fn resource_source(mut self, source: impl ResourceSource<S>) -> Self {
         self.registrations.sources.push(AnySource::new(source));
         self.registrations.router.add(&RESOURCES);
@@ -132,10 +135,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// with
     /// [`Service::resource_updated`](crate::server::Service::resource_updated).
     ///
-    /// Up to 2025-11-25, a client may subscribe to the resources that were added,
-    /// to URIs that match a template, and to URIs that a source allows; the last
-    /// two need not exist yet. On 2026-07-28, subscriptions are not checked: a
-    /// client may name any URI.
+    /// In revisions up to 2025-11-25, a client may subscribe to the resources that
+    /// were added, to URIs that match a template, and to URIs that a source allows;
+    /// the last two need not exist yet. In revision 2026-07-28, subscriptions are
+    /// not checked: a client may name any URI.
     pub fn resource_subscriptions(mut self) -> Self {
         self.registrations.declared.subscriptions = true;
         self
@@ -143,8 +146,8 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Lets clients subscribe to resources, as
     /// [`resource_subscriptions`](Self::resource_subscriptions) does, and calls
-    /// a function with all subscribed URIs whenever they change. It is called
-    /// inline and must return quickly.
+    /// `listener` with the set of all subscribed URIs whenever that set changes.
+    /// The listener is called inline and must return quickly.
     pub fn on_subscriptions_changed(
         mut self,
         listener: impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
@@ -158,9 +161,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
 /// Extensions of the protocol.
 impl<S: Send + Sync + 'static> Server<S> {
-    /// Adds a method that is not in the protocol, such as `acme/do`. It cannot
-    /// ask the client anything. Its return value must be an object in JSON, or
-    /// nothing.
+    /// Adds a method that is not in the protocol, such as `acme/do`. Its handler
+    /// cannot ask the client anything. It must return a value that serializes to a
+    /// JSON object, or `()`.
     pub fn method<P, R, F, W>(mut self, name: &str, handler: F) -> Self
     where
         P: DeserializeOwned,
@@ -181,8 +184,8 @@ impl<S: Send + Sync + 'static> Server<S> {
         self
     }
 
-    /// Sets a listener for changes of a client's roots. Only clients on
-    /// revisions up to 2025-11-25 report them.
+    /// Sets a listener for changes of a client's roots. Clients report these
+    /// changes only in revisions up to 2025-11-25.
     pub fn on_roots_changed<F, W>(self, listener: F) -> Self
     where
         F: Fn(NotificationContext<S>) -> W + Send + Sync + 'static,

@@ -124,9 +124,10 @@ impl<S> Server<S> {
         }
     }
 
-    /// Sets how many calls run at once on one connection, or in one HTTP session.
-    /// The default is 64. Further calls wait. Over HTTP on 2026-07-28, which has
-    /// no sessions, `HttpOptions` limits the requests of each client instead.
+    /// Sets the maximum number of calls that run at once on one connection, or in
+    /// one HTTP session. The default is 64. Further calls wait. Over HTTP in
+    /// revision 2026-07-28, which has no sessions, `HttpOptions` limits the requests
+    /// of each client instead.
     pub fn max_concurrent_calls(mut self, calls: usize) -> Self {
         self.serve_options.max_concurrent_calls = calls.max(1);
         self
@@ -139,86 +140,102 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets how long a running step may take to finish after its caller has
-    /// left. The default is one minute. After that it is cancelled. At most 128
-    /// such steps run for one caller and 1,024 in total; further ones are
-    /// cancelled at once.
+    /// Sets how long a running step may take to finish after its client has
+    /// disconnected or cancelled the call. The default is one minute. After that
+    /// the step is cancelled. At most 128 such steps run for one caller and 1,024
+    /// in total; further ones are cancelled immediately.
     pub fn abandoned_step_timeout(mut self, timeout: Duration) -> Self {
         self.abandoned_step_timeout = timeout;
         self
     }
 
     /// Sets an observer, which is called with each telemetry event, in order,
-    /// shortly after it happened. It is called inline and must return quickly: if it is too slow,
-    /// the server drops events and reports how many. It may use the
-    /// [`Service`](crate::server::Service).
+    /// shortly after it happened. It is called inline and must return quickly: if
+    /// it is too slow, the server drops events and reports how many. It may use
+    /// the [`Service`](crate::server::Service).
     pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.config.telemetry = true;
         self.serve_options.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Changes protocol settings that have no method here: limits on frames,
-    /// requests, subscriptions.
+    /// Changes protocol settings that have no method here, such as limits on
+    /// frames, requests and subscriptions.
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
     }
 }
 
-/// Conversations on 2026-07-28, which consist of several requests.
+/// Conversations in revision 2026-07-28.
+///
+/// There, a conversation consists of several requests of the client, called
+/// rounds, and each of them may reach another *node*: another process that runs
+/// the same server. Between two rounds the state of the conversation is *sealed*
+/// (encrypted and authenticated), sent to the client with the question, and sent
+/// back by the client with the answer.
 impl<S> Server<S> {
-    /// Sets the keys that seal the state that clients carry from round to
-    /// round. The default is a random key of this process; then no other node
-    /// and no later run can resume a conversation. Keys from a secret require
-    /// that the stores are set too.
+    /// Sets the keys that seal the state of conversations. The default is a random
+    /// key, which only this process has: no other node, and no process after a
+    /// restart, can resume its conversations.
+    ///
+    /// With [`SealKeys::from_secret`], both stores must be set too; otherwise
+    /// [`build`](Self::build) returns an error.
     pub fn seal_keys(mut self, keys: SealKeys) -> Self {
         self.seal_keys = Some(keys);
         self
     }
 
-    /// Sets the store of journals, which record conversations so that no step
-    /// runs twice. Servers that share conversations must share it. The default
-    /// is in memory.
+    /// Sets the store of journals. A journal records what happened in a
+    /// conversation, so no step runs twice. All nodes must share the store. The
+    /// default is in memory.
     pub fn journal_store(mut self, store: impl JournalStore) -> Self {
         self.journal_store = Some(Arc::new(store));
         self
     }
 
-    /// Sets the store of states that are too large to travel through the
-    /// client. Servers that share conversations must share it. The default is
-    /// in memory.
+    /// Sets the store of sealed states that are too large to be sent to the
+    /// client; see [`max_sealed_state_bytes`](Self::max_sealed_state_bytes). All
+    /// nodes must share the store. The default is in memory.
     pub fn sealed_state_store(mut self, store: impl SealedStateStore) -> Self {
         self.sealed_state_store = Some(Arc::new(store));
         self
     }
 
-    /// Sets how long a conversation may last on 2026-07-28, for all tools. The
-    /// default is 30 minutes. To limit the calls of one tool, on every
+    /// Sets how long a conversation may last in revision 2026-07-28, for all tools.
+    /// The default is 30 minutes. To limit the calls of one tool, in every
     /// revision, use [`CallLimits::timeout`](crate::server::CallLimits::timeout).
     pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
         self.conversation_timeout = timeout;
         self
     }
 
-    /// Sets how long a node that runs a conversation may be silent before
-    /// another node considers it dead and takes over. The default is six
-    /// seconds. The node holds a lease on the conversation, which it renews every
-    /// third of this time.
+    /// Sets how long a node may be silent before another node considers it dead
+    /// and takes over its conversation. The default is six seconds.
     ///
-    /// A node that was considered dead notices before its next side effect. If
-    /// it was in the middle of one, the conversation receives an error saying
-    /// that the outcome is unknown. So a step must not block its thread for
-    /// that long; blocking work belongs on its own thread.
+    /// A node that runs a round holds a lease on the conversation, and renews it
+    /// every third of this period. If it does not renew the lease in time, for
+    /// example because a step blocks the thread, another node may take over. Then:
+    ///
+    /// - The first node starts no further step: before each step it checks that no
+    ///   other node has taken over.
+    /// - A step that was running fails with
+    ///   [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown)
+    ///   on the second node.
+    ///
+    /// So a step must not block its thread for this long. Run blocking work with
+    /// `tokio::task::spawn_blocking`.
     pub fn lease_timeout(mut self, timeout: Duration) -> Self {
         self.lease_timeout = timeout.max(Duration::from_millis(100));
         self
     }
 
-    /// Sets the maximum size of a state that travels through the client. The
-    /// default is 32 KiB.
-    pub fn max_state_bytes(mut self, bytes: usize) -> Self {
-        self.max_state_bytes = bytes;
+    /// Sets the maximum size of a sealed state that is sent to the client. The
+    /// default is 32 KiB. A larger one is kept in the
+    /// [`sealed_state_store`](Self::sealed_state_store), and the client receives a
+    /// reference to it.
+    pub fn max_sealed_state_bytes(mut self, bytes: usize) -> Self {
+        self.max_sealed_state_bytes = bytes;
         self
     }
 

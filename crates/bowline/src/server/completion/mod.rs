@@ -2,8 +2,7 @@
 //!
 //! Arguments of [prompts](crate::server::prompt) and variables of
 //! [templates](crate::server::template) may have a completion function. It
-//! returns [`Completions`] and receives a [`CompletionContext`]; `completers`
-//! keeps these functions by name.
+//! receives a [`CompletionContext`] and returns [`Completions`].
 
 mod completers;
 mod completions;

@@ -81,8 +81,8 @@ impl<S> HandlerContext<S> {
     }
 
     /// Returns the principal that the transport authenticated, if there is one.
-    /// With tokens, that is their issuer and subject; [`claims`](Self::claims)
-    /// has more.
+    /// With tokens, the principal is their issuer and subject; see also
+    /// [`claims`](Self::claims).
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
         self.invocation.request.principal.as_deref()
@@ -95,9 +95,9 @@ impl<S> HandlerContext<S> {
         self.invocation.request.permissions.claims()
     }
 
-    /// Sends a log message, if the client wants messages of that level, and
-    /// returns whether it was sent. Messages of earlier rounds of a
-    /// conversation are not sent again.
+    /// Sends a log message, if the client has requested messages of that level, and
+    /// returns whether it was sent. A replay does not send the messages of earlier
+    /// rounds again.
     pub fn log<T: Serialize + ?Sized>(&self, level: LogLevel, data: &T) -> bool {
         self.send_log(None, level, data)
     }
@@ -126,10 +126,10 @@ impl<S> HandlerContext<S> {
         }
     }
 
-    /// Reports progress, with the total if it is known, if the client asked for
-    /// it. Returns whether it was sent. Each number must be greater than the
-    /// one before; others are not sent, and neither is the progress of earlier
-    /// rounds of a conversation.
+    /// Reports progress, if the client has requested it, and returns whether the
+    /// report was sent. Pass the total if it is known. Each report must be greater
+    /// than the one before; others are not sent. A replay does not send the reports
+    /// of earlier rounds again.
     pub fn progress(&self, progress: f64, total: impl Into<Option<f64>>) -> bool {
         self.send_progress(progress, total.into(), None)
     }
@@ -150,20 +150,21 @@ impl<S> HandlerContext<S> {
         !invocation.is_replaying() && invocation.channel.progress(progress, total, message)
     }
 
-    /// Closes the connection on which the client waits for the response, if the
-    /// protocol lets it reconnect for the rest: over HTTP on 2025-11-25. This
-    /// lets a slow handler avoid holding connections open. Returns whether it
-    /// was closed; the call continues in any case.
+    /// Closes the connection on which the client waits for the response, so a slow
+    /// handler does not keep it open. The call continues, and the client reconnects
+    /// for the response. Only revision 2025-11-25 over HTTP allows this; returns
+    /// whether the connection was closed.
     pub fn release_connection(&self) -> bool {
         self.invocation.channel.release_connection()
     }
 
-    /// Waits until this round of the call is over: answered, suspended, cancelled,
-    /// or lost.
+    /// Waits until this round of the call has ended: with a response, with a
+    /// question (in revision 2026-07-28), or because the client cancelled the call
+    /// or disconnected.
     ///
-    /// The handler itself is dropped then, or once the steps it has begun have
-    /// ended. Use this for work that it started elsewhere, in its own task or
-    /// thread.
+    /// When a round ends, the handler's future is dropped, as soon as its running
+    /// steps have finished. Tasks and threads that the handler has started continue;
+    /// they can wait for this future to know when to stop.
     pub fn finished(&self) -> impl Future<Output = ()> + Send + 'static {
         let lifecycle = Arc::clone(&self.invocation.lifecycle);
         async move { lifecycle.wait_finished().await }

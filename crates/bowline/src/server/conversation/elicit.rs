@@ -102,11 +102,12 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
         RequiredElicitation(self)
     }
 
-    /// Asks again, up to `attempts` times in all, while the answer is not valid,
-    /// and gives the reason. `on_decline` decides whether to ask again if the user
-    /// declines. A user who cancels is not asked again. After the last attempt,
-    /// returns what the user did, or
-    /// [`ErrorKind::InvalidAnswer`].
+    /// Asks again if the answer is not valid, and tells the user why, until the user
+    /// has been asked `attempts` times.
+    ///
+    /// `on_decline` decides what happens if the user declines. A user who cancels is
+    /// not asked again. The result is that of the last attempt; if its answer is not
+    /// valid either, the error is [`ErrorKind::InvalidAnswer`].
     pub fn retry(self, attempts: u32, on_decline: OnDecline) -> RetryingElicitation<'a, T> {
         RetryingElicitation {
             elicitation: self,

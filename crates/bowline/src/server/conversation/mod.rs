@@ -44,19 +44,21 @@ pub use step::Step;
 /// user and to models in between.
 ///
 /// Questions are awaited like any future; between them there is ordinary code,
-/// with loops, branches and early returns. The questions and their order are
-/// the same in every revision of the protocol, but on 2026-07-28 they are asked
-/// by *replay*: a call that must ask ends with its question, and when the
-/// client returns with the answer, the handler runs again from the start and
-/// receives all earlier answers immediately. Each of these runs is a *round* of
-/// the conversation. So:
+/// with loops, branches and early returns. The same code works in every revision
+/// of the protocol that has such questions.
 ///
-/// - Code between questions may run several times. What must happen once, or
-///   may give another result each time (the clock, a random number, a
-///   database), belongs in a [`step`](Self::step).
-/// - Questions that are asked together, with `join!`, are sent together.
-/// - On 2026-07-28, a question without an answer drops the handler's future and
-///   everything that it polls. Steps that have started are finished first.
+/// In revision 2026-07-28 servers cannot send requests, so questions are asked by
+/// *replay*: the call ends with the question, the client calls the tool again with
+/// the answer, and the handler runs again from its start. Questions that were
+/// answered before return their recorded answers immediately. Each of these runs
+/// is a *round* of the conversation. This has consequences:
+///
+/// - Code between questions may run several times. Put what must happen once, or
+///   may give another result each time (the clock, a random number, a database),
+///   in a [`step`](Self::step).
+/// - At a question that has no answer yet, the handler's future is dropped, and so
+///   is every future that it polls. Steps that have started finish first.
+/// - Questions that are asked concurrently, with `join!`, are sent together.
 ///
 /// It derefs to [`HandlerContext`].
 pub struct Conversation<S = ()> {
@@ -80,13 +82,18 @@ impl<S> Conversation<S> {
         Self { context, scope }
     }
 
+    /// Returns the context of the call, without the ability to ask.
+    pub(crate) fn into_context(self) -> HandlerContext<S> {
+        self.context
+    }
+
     /// Returns the same call in a branch.
     pub(super) fn in_scope(&self, scope: Arc<Scope>) -> Self {
         let context = self.context.clone();
         Self { context, scope }
     }
 
-    /// Asks the user to fill in a form.
+    /// Asks the user to fill in a form (elicitation).
     ///
     /// ```
     /// # use bowline::server::{Conversation, Elicited, Result, form::FormBuilder};
@@ -110,13 +117,13 @@ impl<S> Conversation<S> {
         Elicitation::new(&self.context.invocation, &self.scope, message.into())
     }
 
-    /// Asks the user to confirm. Anything but a yes is an error: the user
-    /// declined or cancelled.
+    /// Asks the user to confirm.
     ///
     /// # Errors
     ///
-    /// Returns an error if the user does not confirm and, as with every
-    /// question, if the client cannot be asked or does not answer.
+    /// Returns an error unless the user confirms: if the user says no, declines or
+    /// cancels, and, as with every question, if the client cannot be asked or does
+    /// not answer.
     pub async fn confirm(&self, message: impl Into<String>) -> Result<()> {
         self.elicit::<Confirmation>(message)
             .required()
@@ -124,9 +131,9 @@ impl<S> Conversation<S> {
             .into_result()
     }
 
-    /// Asks the user to visit a URL, for anything a client should not see, such
-    /// as signing in or paying. Accepting only means that the user agreed to go
-    /// there.
+    /// Asks the user to visit a URL, for input that the client should not see, such
+    /// as a password or a payment. [`Elicited::Accepted`] means that the user agreed
+    /// to open the URL, not that they completed what the page asks for.
     pub fn elicit_url(
         &self,
         message: impl Into<String>,
@@ -145,7 +152,7 @@ impl<S> Conversation<S> {
         RootsRequest::new(&self.context.invocation, &self.scope)
     }
 
-    /// Asks a model.
+    /// Asks the client's model (sampling).
     ///
     /// The model receives the earlier messages of this conversation, then the
     /// prompt. The prompt and the answer are added to these messages, and so are
@@ -164,12 +171,14 @@ impl<S> Conversation<S> {
         Sample::new(&self.context.invocation, &self.scope, prompt.into())
     }
 
-    /// Starts a conversation within this one, which returns one value.
+    /// Runs a nested conversation with its own model history and limits, and returns
+    /// its value.
     ///
-    /// It inherits the messages exchanged with models before, but its own
-    /// messages are not added to those of this one. It may run concurrently with others,
-    /// with `join!`. It may not ask the user, unless [allowed
-    /// to](Branch::allow_elicitation).
+    /// The history of the branch begins with the messages that this conversation has
+    /// exchanged with models so far. Messages of the branch are not added to the
+    /// history of this conversation. Several branches may run concurrently, with
+    /// `join!`. A branch may not ask the user, unless
+    /// [`allow_elicitation`](Branch::allow_elicitation) is called.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -224,29 +233,30 @@ impl<S> Conversation<S> {
         self.scope.bounds.depth
     }
 
-    /// Runs a side effect once in the conversation, however often it is
-    /// replayed and on however many nodes: its return value is recorded, as JSON,
-    /// so it must implement `Serialize` and `DeserializeOwned`. An error is
-    /// recorded too; a replay returns it and does not run the step again.
+    /// Runs a side effect once per conversation, no matter how many times the
+    /// handler is replayed and on how many nodes.
     ///
-    /// On 2026-07-28 this holds from the second round on. A client that sends its
-    /// first request twice starts two conversations, and steps before the first
-    /// question run in both.
+    /// The return value is recorded as JSON, so it must implement `Serialize` and
+    /// `DeserializeOwned`; a replay returns the recorded value. An error is recorded
+    /// too, as [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever its
+    /// kind was. A step must not ask anything or run other steps. It is identified
+    /// by its name and, if the name is used more than once, by its position among
+    /// the steps of that name.
     ///
-    /// A step is identified by its name and, if the name is used more than once,
-    /// by its position among the steps of that name. It must not ask anything or run other steps.
+    /// There is one exception: in revision 2026-07-28, a client that sends its first
+    /// request twice starts two conversations, so steps before the first question
+    /// run twice. Ask before a side effect that must not be repeated.
     ///
-    /// A step that has begun goes on if the client disconnects, for up to
-    /// [`abandoned_step_timeout`](crate::server::Server::abandoned_step_timeout);
-    /// a client that then repeats its round continues from there.
+    /// A step that has started continues if the client disconnects, for up to
+    /// [`abandoned_step_timeout`](crate::server::Server::abandoned_step_timeout). If
+    /// the client then repeats its request, the conversation continues with the
+    /// step's result.
     ///
-    /// An error that the work returns becomes
-    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever its kind
-    /// was. The step fails with
-    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown) if
-    /// it has begun and no one knows how it ended: its node died, the node could
-    /// not record the end, or the caller left and the step took too long. Set
-    /// [`recover`](Step::recover) to find out in these cases.
+    /// The step fails with
+    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown) if it
+    /// has started but its outcome was not recorded: the node died, the store
+    /// failed, or the client disconnected and the step took too long. Set
+    /// [`recover`](Step::recover) to find out the outcome in these cases.
     pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, impl FnOnce(String) -> W>
     where
         W: Future<Output = Result<T>>,
@@ -254,10 +264,9 @@ impl<S> Conversation<S> {
         self.step_with_key(name, |_| work)
     }
 
-    /// Runs a [`step`](Self::step) with an idempotency key, which is the same
-    /// however often the step is reached, and unique to it. Pass it to a
-    /// payment service so that it does not charge twice. It has 32 characters
-    /// of `0-9` and `a-f`.
+    /// Runs a [`step`](Self::step) with an idempotency key: a string of 32 hexadecimal
+    /// digits that is unique to this step, and the same in every replay. Pass it to
+    /// a payment service, for example, which then does not charge twice.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -277,16 +286,16 @@ impl<S> Conversation<S> {
     }
 
     /// Returns the unique id of this conversation, which is the same in all its
-    /// rounds and on all nodes: 32 characters of `0-9` and `a-f`.
+    /// rounds and on all nodes: 32 hexadecimal digits.
     ///
-    /// A new `tools/call`, one without the `requestState` of an earlier round, is
-    /// another conversation.
+    /// A `tools/call` without the `requestState` of an earlier round starts a new
+    /// conversation.
     #[must_use]
     pub fn id(&self) -> &str {
         self.context.invocation.id()
     }
 
-    /// Asks any question that the protocol allows. `key` gives it a stable key; see
+    /// Asks any question that the protocol allows. For `key`, see
     /// [`Elicitation::key`].
     ///
     /// # Errors

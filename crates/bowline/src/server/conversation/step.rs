@@ -1,5 +1,5 @@
-//! Steps: side effects that run once in a conversation, however often it is
-//! replayed.
+//! Steps: side effects that run once in a conversation, no matter how many times
+//! it is replayed.
 
 use std::{
     fmt,
@@ -74,10 +74,10 @@ impl<'a, T, F> Step<'a, T, F> {
         }
     }
 
-    /// Sets a function that determines the outcome of the step if it is
-    /// unknown: it asks the payment service, or queries the database. It
-    /// receives the [key](super::Conversation::step_with_key) of the step. Its
-    /// return value counts as the step's. It must not do what the step does.
+    /// Sets a function that finds out the outcome of the step if it is unknown, for
+    /// example by asking the payment service or querying the database. It receives
+    /// the [key](super::Conversation::step_with_key) of the step, and its return
+    /// value becomes that of the step. It must not repeat the side effect.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -96,10 +96,9 @@ impl<'a, T, F> Step<'a, T, F> {
     /// # }
     /// ```
     ///
-    /// A node that was only slow, not dead, may still be running the step when
-    /// this is called. Without it, the step fails with
-    /// [`ErrorKind::OutcomeUnknown`]; it also does if a node dies during
-    /// recovery.
+    /// If the first node was only slow, it may still be running the step when this
+    /// function is called. Without this function, or if a node dies while it runs,
+    /// the step fails with [`ErrorKind::OutcomeUnknown`].
     pub fn recover<R, V>(self, recover: R) -> Step<'a, T, F, R>
     where
         R: FnOnce(String) -> V,

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A call whose tool is known and whose arguments are valid.
-pub(crate) struct ToolCall {
+pub(crate) struct ValidatedCall {
     pub(super) request: Request,
     pub(super) tool: Tool,
     pub(super) arguments: CallArguments,
@@ -43,16 +43,20 @@ pub(super) struct CallArguments {
 /// only tools with a context refer to conversations.
 pub(crate) trait StartCall: Send + Sync {
     /// Starts a call. The handler itself runs in the reply's future.
-    fn start(&self, core: Arc<Core>, call: ToolCall, open_channel: OpenChannel<'_>)
-    -> HandlerReply;
+    fn start(
+        &self,
+        core: Arc<Core>,
+        call: ValidatedCall,
+        open_channel: OpenChannel<'_>,
+    ) -> HandlerReply;
 }
 
 /// A tool whose handler is given its arguments and nothing else.
 pub(crate) struct PlainTool(pub(crate) Arc<dyn PlainHandler>);
 
 impl StartCall for PlainTool {
-    fn start(&self, _: Arc<Core>, call: ToolCall, _: OpenChannel<'_>) -> HandlerReply {
-        let ToolCall {
+    fn start(&self, _: Arc<Core>, call: ValidatedCall, _: OpenChannel<'_>) -> HandlerReply {
+        let ValidatedCall {
             request,
             tool,
             arguments,
@@ -76,11 +80,11 @@ impl StartCall for ConversationTool {
     fn start(
         &self,
         core: Arc<Core>,
-        call: ToolCall,
+        call: ValidatedCall,
         open_channel: OpenChannel<'_>,
     ) -> HandlerReply {
         let channel = open_channel(&call.request);
-        let ToolCall {
+        let ValidatedCall {
             request,
             tool,
             arguments,

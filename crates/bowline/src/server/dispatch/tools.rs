@@ -12,7 +12,7 @@ use super::{
     list::{CatalogItem, ListItem},
     request::{Dispatched, HandlerReply, OpenChannel, Request},
     router::Feature,
-    tool_call::{CallArguments, ToolCall},
+    tool_call::{CallArguments, ValidatedCall},
 };
 use crate::{
     proto::{
@@ -172,7 +172,7 @@ impl Core {
         };
         let latency = Arc::clone(&tool.shared.latency);
         let handler = Arc::clone(&tool.shared.handler);
-        let call = ToolCall {
+        let call = ValidatedCall {
             request,
             tool,
             arguments,

@@ -1,10 +1,10 @@
 //! Streamable HTTP: one endpoint for every revision.
 //!
 //! [`HttpService`] is a `tower` service: it works with axum and other
-//! tower-based servers, or standalone with [`HttpService::serve`]. The request
-//! determines how it is served: one of the stateless era is answered by itself,
-//! without a session or a task; one of the handshake era belongs to a session
-//! with its own machine.
+//! tower-based servers, or standalone with [`HttpService::serve`]. A request of
+//! revision 2026-07-28 (the stateless era) is answered without a session or a
+//! task; a request of an earlier revision (the handshake era) belongs to a session
+//! with its own state machine.
 //!
 //! - `handle_request` leads a request to its response. `request_headers` and
 //!   `request_body` read it, `admission` checks quotas, and `post` determines
@@ -94,9 +94,9 @@ pub struct HttpService {
     inner: Arc<Inner>,
 }
 
-/// The sender of a request, as determined by a layer in front of the service.
-/// Put it into the request's extensions; then no one else can continue that
-/// caller's sessions and conversations.
+/// The sender of a request, as authenticated by a layer in front of the service.
+/// The layer puts it into the request's extensions. Sessions and conversations can
+/// then only be continued by the principal that began them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal(pub Arc<str>);
 
@@ -137,7 +137,7 @@ impl HttpService {
         }
     }
 
-    /// Returns the number of open sessions (handshake era).
+    /// Returns the number of open sessions (revisions up to 2025-11-25).
     #[must_use]
     pub fn session_count(&self) -> usize {
         self.inner.sessions.len()

@@ -69,8 +69,8 @@ pub struct HttpOptions {
     /// How clients without a [`Principal`](super::Principal) are identified: by
     /// the peer address of the connection by default.
     pub peer_source: PeerSource,
-    /// The maximum number of open sessions (handshake era): 10,000. Beyond
-    /// that, a session that was never initialized, or is idle, is closed in
+    /// The maximum number of open sessions (revisions up to 2025-11-25): 10,000.
+    /// Beyond that, a session that was never initialized, or is idle, is closed in
     /// favor of the new one; see [`ClientLimits`]. The request that opens a
     /// session is limited to 64 KiB.
     pub max_sessions: usize,
@@ -85,7 +85,7 @@ pub struct HttpOptions {
     /// calls are still running: 30 minutes.
     pub idle_timeout: Duration,
     /// The maximum number of open streams of changes: 10,000. This includes GET
-    /// streams of sessions (handshake era).
+    /// streams of sessions (revisions up to 2025-11-25).
     pub max_listen_streams: usize,
     /// How long a response may take before a stream is opened for it, so
     /// intermediaries do not time out: ten seconds.

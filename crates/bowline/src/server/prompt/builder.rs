@@ -60,9 +60,9 @@ impl<S: 'static> PromptBuilder<S, Arguments> {
         self
     }
 
-    /// Declares the arguments as a struct: its fields, described by their doc
-    /// comments and required unless they are options or have a default. Numbers
-    /// and booleans are parsed from their strings.
+    /// Declares the arguments as the fields of a struct. Doc comments on the fields
+    /// describe them. A field is required unless it is an `Option` or has a default.
+    /// Clients send strings; numbers and booleans are parsed from them.
     pub fn arguments<A: DeserializeOwned + JsonSchema + Send + 'static>(
         mut self,
     ) -> PromptBuilder<S, A> {
@@ -96,9 +96,9 @@ impl<S: 'static, A> PromptBuilder<S, A> {
 
 /// Finishing methods.
 impl<S: 'static, A: DeserializeOwned + Send + 'static> PromptBuilder<S, A> {
-    /// Finishes the prompt with the handler that returns its messages. The
-    /// handler may ask the user and models, and uses the application's state.
-    /// Errors become error responses.
+    /// Sets the handler, which returns the messages, and finishes the prompt. Through
+    /// its [`Conversation`], the handler can ask the user and models, and use the
+    /// application's state. Errors become error responses.
     pub fn get<M, F, W>(self, get: F) -> Prompt<S>
     where
         M: IntoPromptResult,

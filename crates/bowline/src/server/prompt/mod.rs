@@ -1,7 +1,9 @@
 //! Prompts and how to write them.
 //!
-//! [`Prompt::new`] starts one; `builder` builds it, `arguments` has its
-//! arguments, and `messages` its return values.
+//! [`Prompt::new`] returns a [`PromptBuilder`]. An [`Argument`] describes an
+//! argument, [`Arguments`] are the values that the handler receives, and
+//! [`IntoPromptResult`] is what it returns, usually messages made by [`user`] and
+//! [`assistant`].
 
 mod arguments;
 mod builder;
@@ -24,8 +26,8 @@ pub use arguments::{Argument, Arguments};
 pub use builder::PromptBuilder;
 pub use messages::{IntoContentBlock, IntoPromptResult, assistant, user};
 
-/// A prompt for servers with the state `S`: messages that people can start a
-/// conversation with.
+/// A prompt for servers with the state `S`: messages with which a user can start a
+/// chat.
 ///
 /// ```
 /// use bowline::server::{
@@ -65,7 +67,7 @@ pub(crate) struct PromptInner {
 }
 
 impl<S: 'static> Prompt<S> {
-    /// Starts a prompt with this name.
+    /// Returns a builder for a prompt with this name.
     #[expect(
         clippy::new_ret_no_self,
         reason = "a prompt without messages must not compile, so `new` returns a builder"

@@ -43,8 +43,9 @@ pub(crate) struct ReplayEngine {
     /// How long a node that runs a round may be silent before it is considered
     /// dead.
     pub(crate) lease_timeout: Duration,
-    /// The maximum size of a sealed state; a larger one is stored here instead.
-    pub(crate) max_state_bytes: usize,
+    /// The maximum size of a sealed state that is sent to the client; a larger one
+    /// is stored on the server.
+    pub(crate) max_sealed_state_bytes: usize,
     pub(crate) clock: Clock,
     /// The name of the server. States of other servers do not open.
     pub(crate) server_name: Box<str>,
@@ -170,7 +171,7 @@ impl ReplayEngine {
         let state = SuspendedState::new(info, journal, position, &open_questions);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
         let mut sealed = self.seal_keys().seal(self.purpose(), &plain);
-        if sealed.len() > self.max_state_bytes {
+        if sealed.len() > self.max_sealed_state_bytes {
             sealed = self.store_state(&nonce, account, sealed, left).await?;
         }
         let questions = open_questions

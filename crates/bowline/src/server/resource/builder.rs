@@ -90,8 +90,9 @@ impl ResourceBuilder {
         self.fixed(ContentPart::bytes(bytes))
     }
 
-    /// Finishes a resource with a handler that runs on every read. The handler
-    /// may ask the user and models, and uses the application's state.
+    /// Finishes a resource with a handler that runs on every read. Through its
+    /// [`Conversation`], the handler can ask the user and models, and use the
+    /// application's state.
     ///
     /// Errors become error responses; `Ok(None)` means that the resource does
     /// not exist.

@@ -1,8 +1,9 @@
 //! Resources and how to write them.
 //!
-//! [`Resource::new`] starts one with a fixed URI; `builder` builds it and
-//! `contents` has what reading it can return. A [`ResourceSource`] is a dynamic
-//! set of resources. URI patterns are [templates](crate::server::template).
+//! [`Resource::new`] returns a [`ResourceBuilder`] for a resource with a fixed URI;
+//! [`IntoReadResult`] is what reading it can return. A [`ResourceSource`] is a
+//! dynamic set of resources. For URI patterns, see
+//! [`template`](crate::server::template).
 
 mod builder;
 mod contents;
@@ -60,7 +61,7 @@ pub(crate) struct ResourceInner {
 }
 
 impl Resource {
-    /// Starts a resource with this URI and a programmatic name.
+    /// Returns a builder for a resource with this URI and a programmatic name.
     #[expect(
         clippy::new_ret_no_self,
         reason = "a resource without contents must not compile, so `new` returns a builder"

@@ -13,12 +13,12 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// A set of resources that changes by itself, such as a file tree or a
+/// A set of resources that is determined at run time, such as a file tree or a
 /// database.
 ///
-/// It is listed after the server's own resources, page by page with its own
-/// cursors, and is asked for URIs that match no resource and no template of the
-/// server.
+/// Its resources are listed after those that were added to the server, page by
+/// page with its own cursors. It is asked to read URIs that match no resource and
+/// no template of the server.
 ///
 /// ```
 /// use bowline::{server::{resource::{ContentPart, ResourcePage}, Conversation, ResourceSource, Result, HandlerContext}, model};
@@ -42,22 +42,22 @@ use crate::{
 /// }
 /// ```
 pub trait ResourceSource<S = ()>: Send + Sync + 'static {
-    /// Returns one page of the list: the first, or the one at a cursor of this
-    /// source.
+    /// Returns one page of the list: the first, or the one at `cursor`.
     ///
-    /// A cursor is returned by the client, so it may be anything. Return an
-    /// error if it is not one of this source's.
+    /// The client sends back a cursor of an earlier page, but it could send any
+    /// string. Return an error if the cursor is not valid.
     fn list(
         &self,
         cursor: Option<&str>,
         cx: &HandlerContext<S>,
     ) -> impl Future<Output = Result<ResourcePage>> + Send;
 
-    /// Reads a URI, or returns `None` if this source has nothing there.
+    /// Reads a URI, or returns `None` if this source has no such resource.
     ///
     /// The URI is passed exactly as the client sent it: nothing in it is
-    /// decoded or checked. Ask the user only once it is clear that the resource
-    /// exists, since the next source may be asked for the same URI.
+    /// decoded or checked. Ask the user only when you know that the resource
+    /// exists; otherwise the next source, which is tried after this one returns
+    /// `None`, may ask again.
     fn read(
         &self,
         uri: &str,

@@ -1,9 +1,10 @@
-//! Sealing of state that is sent through clients.
+//! Sealing of state that is sent to clients and back.
 //!
-//! A stateless server sends its state to the client as an opaque string and
-//! receives it back with the next request. The client may be curious, broken or
-//! hostile. So the state is sealed: no one without the key can read, alter or
-//! forge it, or use it for another purpose.
+//! In revision 2026-07-28, a server sends the state of a conversation to the
+//! client as an opaque string, and the client sends it back with the next
+//! request. The client may be curious, broken or hostile. So the state is
+//! *sealed*, that is, encrypted and authenticated: no one without the key can
+//! read, alter or forge it, or use it for another purpose.
 //!
 //! A seal does not prevent replay: a client can send back an old state that is
 //! validly sealed. Anything that must not happen twice is written to a

@@ -11,8 +11,8 @@ use crate::{
 
 impl<S: Send + Sync + 'static> Service<S> {
     /// Serves one client over a [`Link`], which is one open channel of a
-    /// transport, until it is closed or the server is stopped. Steps that have
-    /// begun finish first: within the
+    /// transport, until the link is closed or the server is stopped. Steps that
+    /// have started may finish first: within the
     /// [`shutdown_timeout`](crate::server::Server::shutdown_timeout) if the client
     /// closed the link, or within the time given to [`stop`](Self::stop).
     pub async fn serve(&self, link: impl Link + 'static) {
@@ -30,8 +30,8 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Serves the client at this process's standard input and output, until it
     /// closes the input or the server is stopped.
     ///
-    /// From here on the rest of the process cannot use them: printed output
-    /// goes to standard error.
+    /// After this call, the rest of the process can no longer use standard input
+    /// and output: printed output goes to standard error.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl<S: Send + Sync + 'static> Service<S> {
         crate::server::http::HttpService::new(handler, options)
     }
 
-    /// Binds an address and serves over HTTP there, at any path, until the
-    /// future is dropped or the server is stopped.
+    /// Serves over HTTP at this address, on any path, until the future is dropped
+    /// or the server is stopped.
     /// [`DEFAULT_ADDRESS`](crate::server::http::DEFAULT_ADDRESS) is a suitable default.
     ///
     /// # Errors
@@ -80,10 +80,10 @@ impl<S: Send + Sync + 'static> Service<S> {
         transport
     }
 
-    /// Begins a graceful stop and returns at once: no new requests are accepted,
-    /// calls in progress may finish within `timeout`, then all connections are
-    /// closed and the futures of `serve` and its variants complete. Connections
-    /// made later are closed at once.
+    /// Begins a graceful stop and returns immediately. No new requests are accepted,
+    /// and calls in progress may finish within `timeout`. Then all connections are
+    /// closed, and the futures of `serve` and its variants complete. Later
+    /// connections are closed immediately.
     pub fn stop(&self, timeout: Duration) {
         self.core.connections.stop(timeout);
     }

@@ -1,9 +1,10 @@
 //! Stores that the nodes of a server may share.
 //!
-//! In the stateless era a server keeps nothing between requests, with two
-//! exceptions. Events of a conversation since its state was last issued are
-//! written to a [`JournalStore`], so nothing happens twice. State that is too
-//! large to send through the client is saved in a [`SealedStateStore`].
+//! In revision 2026-07-28 a server keeps nothing between requests, with two
+//! exceptions. What happens in a conversation after its sealed state was sent to
+//! the client is written to a [`JournalStore`], so nothing happens twice. Sealed
+//! state that is too large to send to the client is saved in a
+//! [`SealedStateStore`].
 //!
 //! [`MemoryJournalStore`] and [`MemorySealedStateStore`] serve a single process. For
 //! multiple nodes, implement the traits with a database that all nodes reach,

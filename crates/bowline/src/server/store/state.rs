@@ -1,4 +1,4 @@
-//! Stores for state that is too large to send through the client.
+//! Stores for sealed state that is too large to send to the client.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,10 +7,11 @@ use bytes::Bytes;
 use super::{ConversationKey, StoreError};
 use crate::transport::BoxFuture;
 
-/// Stores state under a key, while only the key is sent through the client.
+/// Stores sealed state under a key. Only the key is sent to the client, which
+/// sends it back with its next request.
 ///
 /// A key is never used for two different states: a client may repeat an earlier
-/// round and must get the state of that round. For the same reason, loading
+/// round, which must load the state of that round. For the same reason, loading
 /// does not remove anything. The state of a suspended conversation is saved
 /// once, and loaded each time the client sends its key.
 ///
@@ -33,8 +34,10 @@ use crate::transport::BoxFuture;
 /// from a replica that lags behind. Unlike journals, states may be lost with a
 /// node of the store, if some broken conversations are acceptable.
 ///
-/// Saved states are sealed and larger than those sent through the client: at
-/// least 32 KiB, unless the server is configured otherwise.
+/// Saved states are larger than those that are sent to the client: at least 32
+/// KiB, unless
+/// [`max_sealed_state_bytes`](crate::server::Server::max_sealed_state_bytes) is
+/// set.
 ///
 /// # Example
 ///

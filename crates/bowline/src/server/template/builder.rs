@@ -104,9 +104,9 @@ impl<S: 'static, V> ResourceTemplateBuilder<S, V> {
 
 /// Finishing methods.
 impl<S: 'static, V: DeserializeOwned + Send + 'static> ResourceTemplateBuilder<S, V> {
-    /// Finishes the template with the handler that reads a URI with these
-    /// variables. The handler may ask the user and models, and uses the
-    /// application's state.
+    /// Sets the handler, which reads the URI with these variables, and finishes the
+    /// template. Through its [`Conversation`], the handler can ask the user and
+    /// models, and use the application's state.
     ///
     /// Errors become error responses; `Ok(None)` means that the resource does
     /// not exist.

@@ -1,8 +1,7 @@
 //! Resource templates: URI patterns that clients can read.
 //!
-//! [`ResourceTemplate::new`] starts one and `builder` builds it. `pattern`
-//! matches URIs, `variables` holds their variables, and `string_map`
-//! deserializes these into types of the author.
+//! [`ResourceTemplate::new`] returns a [`ResourceTemplateBuilder`]. The handler
+//! receives the variables of the URI, as [`Variables`] or as a struct.
 
 mod builder;
 mod pattern;
@@ -69,7 +68,7 @@ pub(crate) struct TemplateInner {
 }
 
 impl<S: 'static> ResourceTemplate<S> {
-    /// Starts a template with this pattern and a programmatic name.
+    /// Returns a builder for a template with this pattern and a programmatic name.
     #[expect(
         clippy::new_ret_no_self,
         reason = "a template that cannot be read must not compile, so `new` returns a builder"

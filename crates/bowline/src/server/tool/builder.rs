@@ -21,7 +21,7 @@ use crate::{
         model::{self, ToolAnnotations},
     },
     server::{
-        Conversation,
+        Conversation, HandlerContext,
         auth::scope,
         builder_methods::common_parts,
         capability::CapabilitySet,
@@ -33,10 +33,14 @@ use crate::{
 };
 
 /// A builder for a [`Tool`]. `D` tracks whether it has a description, `I`
-/// whether it has an input type. With both it can be finished, by
-/// [`handler`](ToolBuilder::handler),
-/// [`handler_with_conversation`](ToolBuilder::handler_with_conversation) or
-/// [`phases`](ToolBuilder::phases).
+/// whether it has an input type. With both, one of these methods finishes it:
+///
+/// | method | the handler |
+/// |---|---|
+/// | [`handler`](Self::handler) | receives the input only |
+/// | [`handler_with_context`](Self::handler_with_context) | can also use the state, log and report progress |
+/// | [`handler_with_conversation`](Self::handler_with_conversation) | can also ask the user and models |
+/// | [`phases`](Self::phases) | is split in three: before the questions, the questions, and after them |
 #[must_use = "a builder is not a tool until it has a handler"]
 #[derive(Debug)]
 pub struct ToolBuilder<D, I> {
@@ -149,10 +153,9 @@ impl<D, I> ToolBuilder<D, I> {
         self
     }
 
-    /// Declares that the tool may show this form, so client
-    /// applications can prepare for it:
-    /// [`Service::manifest`](crate::server::Service::manifest) lists it by its
-    /// [key](Elicit::KEY). A form without a key is not listed.
+    /// Declares that the tool may show this form, so client applications can
+    /// prepare for it. [`Service::manifest`](crate::server::Service::manifest) lists
+    /// the form under its [key](Elicit::KEY), if it has one.
     pub fn elicits<T: Elicit>(mut self) -> Self {
         self.spec.elicits.extend(DeclaredForm::declared::<T>());
         self
@@ -173,13 +176,13 @@ impl<D, I> ToolBuilder<D, I> {
 
 /// Finishing methods.
 impl<D, I> ToolBuilder<D, I> {
-    /// Finishes a tool that needs nothing but its input. For state, logging,
-    /// progress or questions, use
-    /// [`handler_with_conversation`](Self::handler_with_conversation).
+    /// Finishes a tool that needs nothing but its input. For state, logging or
+    /// progress, use [`handler_with_context`](Self::handler_with_context); for
+    /// questions, [`handler_with_conversation`](Self::handler_with_conversation).
     ///
     /// An async closure works if it captures nothing. If it captures something,
-    /// its future would borrow that from the closure; use a closure that gives
-    /// the future its own copy:
+    /// its future would borrow from the closure; use a closure that gives the
+    /// future its own copy:
     ///
     /// ```
     /// use bowline::server::Tool;
@@ -208,9 +211,55 @@ impl<D, I> ToolBuilder<D, I> {
             .for_state()
     }
 
-    /// Finishes a tool that uses the application's state, logs, reports
-    /// progress, or asks the user and models: `async |input, cx: Conversation<App>| …`. For
-    /// captured values, see [`handler`](Self::handler).
+    /// Finishes a tool that uses the application's state, logs or reports progress,
+    /// and asks no questions. For captured values, see [`handler`](Self::handler).
+    ///
+    /// ```
+    /// use bowline::{LogLevel, server::{HandlerContext, Tool}};
+    ///
+    /// struct App {
+    ///     greeting: String,
+    /// }
+    ///
+    /// let hello = Tool::new("hello")
+    ///     .description("Says hello")
+    ///     .no_input()
+    ///     .handler_with_context(async |_, cx: HandlerContext<App>| {
+    ///         cx.log(LogLevel::Info, "said hello");
+    ///         Ok(cx.state().greeting.clone())
+    ///     });
+    /// # drop::<Tool<App>>(hello);
+    /// ```
+    pub fn handler_with_context<S, O, F, W>(self, function: F) -> Tool<S>
+    where
+        D: HasDescription,
+        I: HasInput,
+        S: 'static,
+        O: IntoToolResult,
+        F: ToolFn2<I::Input, HandlerContext<S>, W> + Send + Sync + 'static,
+        W: Future<Output = Result<O>> + Send + 'static,
+    {
+        self.handler_with_conversation(move |input, cx: Conversation<S>| {
+            function(input, cx.into_context())
+        })
+    }
+
+    /// Finishes a tool that asks the user or models. It can also use the
+    /// application's state, log and report progress: a [`Conversation`] has all
+    /// methods of a [`HandlerContext`]. For captured values, see
+    /// [`handler`](Self::handler).
+    ///
+    /// ```
+    /// use bowline::server::{Conversation, Tool};
+    ///
+    /// let erase: Tool = Tool::new("erase")
+    ///     .description("Erases everything, if the user agrees")
+    ///     .no_input()
+    ///     .handler_with_conversation(async |_, cx: Conversation| {
+    ///         cx.confirm("Erase everything?").await?;
+    ///         Ok("erased")
+    ///     });
+    /// ```
     pub fn handler_with_conversation<S, O, F, W>(self, function: F) -> Tool<S>
     where
         D: HasDescription,
@@ -228,8 +277,8 @@ impl<D, I> ToolBuilder<D, I> {
             .for_state()
     }
 
-    /// Builds a tool in three phases: work before the client is asked, the
-    /// conversation, and work after it. The first and the last run once.
+    /// Builds a tool in three phases: work before the questions, the questions, and
+    /// work after them. The first and the last phase run once per conversation.
     pub fn phases(self) -> PhasesNeedBefore<I::Input>
     where
         D: HasDescription,

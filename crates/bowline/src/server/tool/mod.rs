@@ -44,8 +44,9 @@ pub use typestate::{
 
 /// Turns an async function into a tool.
 ///
-/// The function itself is unchanged. Beside it the macro adds `name::tool()`,
-/// which returns the tool that [`Tool::new`] and the builder would build:
+/// The function itself is unchanged. The macro adds a module of the same name,
+/// with a function `tool()` that returns the [`Tool`], as if it had been built
+/// with [`Tool::new`]:
 ///
 /// ```
 /// use bowline::{
@@ -96,13 +97,13 @@ pub use typestate::{
 /// | attribute | meaning |
 /// |---|---|
 /// | a `///` comment | the description of the argument |
-/// | `#[serde(…)]`, `#[schemars(…)]` | what it means on a field |
+/// | `#[serde(…)]`, `#[schemars(…)]` | the same as on a field of a struct |
 /// | `#[header("Region")]` | HTTP requests repeat the argument in the header `Mcp-Param-Region` |
-/// | `#[input]` | this parameter is all arguments at once, as in [`ToolBuilder::input`], and is the only one |
+/// | `#[input]` | this parameter receives all arguments as one struct, as in [`ToolBuilder::input`]; there can be no other arguments |
 ///
 /// The last parameter may be a [`Conversation`](crate::server::Conversation) or
-/// a [`HandlerContext`](crate::server::HandlerContext), written under this name
-/// and not under an alias, since a macro sees no types. A tool with a
+/// a [`HandlerContext`](crate::server::HandlerContext). Write the type under this
+/// name: the macro does not recognize a type alias. A tool with a
 /// `Conversation<App>` can be added to servers with the state `App`; one with a
 /// plain `Conversation`, or without a context, to any server.
 ///

@@ -59,8 +59,9 @@ impl<I> PhasesNeedBefore<I> {
         }
     }
 
-    /// Sets the first phase, which runs on the server. It runs once; its return
-    /// value is recorded as JSON and passed to both other phases.
+    /// Sets the first phase, which runs before any question and cannot ask. It
+    /// runs once; its return value is recorded as JSON and passed to both other
+    /// phases.
     pub fn before<S, H, F, W>(self, before: F) -> PhasesNeedAsk<S, I, H>
     where
         H: PhaseValue,
@@ -97,13 +98,13 @@ where
     H: Serialize + DeserializeOwned + Send + 'static,
     R: Send + 'static,
 {
-    /// Sets the cleanup of the first phase's value, which runs if the last
-    /// phase is not reached: the conversation failed or timed out, or the
-    /// caller disconnected while it ran.
+    /// Sets a function that releases what the first phase reserved. It runs if the
+    /// last phase is not reached: because the conversation failed or timed out, or
+    /// because the client disconnected and cannot resume the call.
     ///
-    /// A client that never returns with its answers is not noticed, so anything
-    /// that must not be held indefinitely needs its own time limit. A client
-    /// that returns too late is noticed.
+    /// In revision 2026-07-28, the server does not notice when a client never sends
+    /// its answers, so give reservations a time limit of their own. If the client
+    /// sends its answers after the conversation has expired, the cleanup runs.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
         F: ToolFn2<H, HandlerContext<S>, W> + Send + Sync + 'static,
@@ -113,10 +114,10 @@ where
         self
     }
 
-    /// Sets the third phase, which runs on the server with the return values of
-    /// the first and the second. It runs once per conversation, across all
-    /// nodes; a client that repeats its last round receives the same response
-    /// again.
+    /// Sets the third phase, which runs after all questions are answered and cannot
+    /// ask. It receives the return values of the first and the second phase. It
+    /// runs once per conversation, across all nodes; a client that repeats its last
+    /// round receives the same response again.
     pub fn after<O, F, W>(self, after: F) -> Tool<S>
     where
         O: IntoToolResult,

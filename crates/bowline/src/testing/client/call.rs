@@ -93,7 +93,7 @@ impl TestClient {
     pub(super) fn with_call_options<'a, R: ResultObject>(&self, call: Call<'a, R>) -> Call<'a, R> {
         // The recorder sees the notifications; nothing else receives them.
         let (progress, _) = progress_channel();
-        call.timeout(self.settings.timeout).on_progress(progress)
+        call.timeout(self.settings.timeout).progress_to(progress)
     }
 
     /// Returns the outcome of a call, or the test's error if that comes first.

@@ -2,7 +2,7 @@
 
 use super::{TestClient, TestError, connect::Connected};
 use crate::{
-    client::{CallTool, Error, SuspendedCall, ToolCallOutcome},
+    client::{Error, SuspendedCall, ToolCall, ToolCallOutcome},
     proto::{
         client::{Config, Failure},
         jsonrpc::RawJson,
@@ -55,7 +55,7 @@ impl TestClient {
         self.call_once(call).await
     }
 
-    async fn call_once(&self, call: CallTool<'_>) -> Result<ToolCallOutcome, TestError> {
+    async fn call_once(&self, call: ToolCall<'_>) -> Result<ToolCallOutcome, TestError> {
         let call = call.map_call(|call| self.with_call_options(call));
         Ok(call.suspend_on_input().await?)
     }

@@ -96,7 +96,7 @@ async fn forecast(result: serde_json::Value) -> Result<Forecast, Error> {
     };
     let call = async {
         let call = client.tools().call("forecast", json!({"place": "Lisbon"}));
-        call.into_typed().await
+        call.typed().await
     };
     tokio::join!(call, answering).0
 }
@@ -131,7 +131,7 @@ async fn progress_arrives_before_the_answer_and_in_order() {
     let call = client
         .tools()
         .call("slow", json!({}))
-        .map_call(|call| call.on_progress(listener));
+        .map_call(|call| call.progress_to(listener));
     let answering = async {
         let request = session.expect("tools/call").await;
         for done in 1..=3 {
@@ -157,7 +157,7 @@ async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
     const FLOOD: u32 = 100_000;
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (listener, mut progress) = progress_channel();
-    let call = client.tools().call("slow", json!({})).on_progress(listener);
+    let call = client.tools().call("slow", json!({})).progress_to(listener);
     let answering = async {
         let request = session.expect("tools/call").await;
         for done in 1..=FLOOD {
@@ -181,7 +181,7 @@ async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
 async fn a_listener_that_keeps_up_misses_nothing() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (listener, mut progress) = progress_channel();
-    let call = client.tools().call("slow", json!({})).on_progress(listener);
+    let call = client.tools().call("slow", json!({})).progress_to(listener);
     let (taken, mut takes) = tokio::sync::mpsc::channel(1);
     let listening = async {
         let mut heard = 0;

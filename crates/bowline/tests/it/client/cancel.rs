@@ -102,7 +102,7 @@ async fn progress_can_extend_a_deadline_but_not_for_ever() {
     let begun = Instant::now();
     let call = client.tools().call("slow", json!({})).map_call(|call| {
         call.timeout(Duration::from_secs(10))
-            .on_progress(listener)
+            .progress_to(listener)
             .extend_timeout_on_progress(Duration::from_secs(60))
     });
     let reporting = async {

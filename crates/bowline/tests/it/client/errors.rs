@@ -194,7 +194,7 @@ async fn a_request_over_the_limit_is_refused_here() {
         format!("{error:#}").contains("exceeds the limit of 1000"),
         "{error}"
     );
-    assert!(!error.is_connection());
+    assert!(!error.is_connection_error());
     assert_eq!(client.state(), ConnectionState::Ready);
 }
 
@@ -250,5 +250,5 @@ async fn arguments_that_are_no_object_are_the_callers_mistake() {
     let error = client.tools().call("any", keys).await.expect_err("no JSON");
     assert_eq!(error.reason(), Reason::InvalidParams);
     assert_eq!(error.kind(), ErrorKind::Usage);
-    assert!(!error.is_connection() && !error.is_transient());
+    assert!(!error.is_connection_error() && !error.is_transient());
 }

@@ -330,6 +330,6 @@ async fn a_server_that_dies_again_and_again_is_given_up() {
         let text = format!("{error:#}");
         assert!(text.contains("after 3 restarts within 60s"), "{text}");
         assert!(text.contains("the server closed the connection"), "{text}");
-        assert!(!error.is_transient() && error.is_connection());
+        assert!(!error.is_transient() && error.is_connection_error());
     }
 }

@@ -15,7 +15,7 @@ use super::{connected, connected_with};
 #[tokio::test(start_paused = true)]
 async fn notifications_are_sorted_by_their_method() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     for kind in ["tools", "prompts", "resources"] {
         let method = format!("notifications/{kind}/list_changed");
         session.notify(&method, json!({})).await;
@@ -70,7 +70,10 @@ fn number(notification: Option<Notification>) -> String {
 #[tokio::test(start_paused = true)]
 async fn every_listener_hears_everything_in_order() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut listeners = [client.subscribe_to_lists(), client.subscribe_to_lists()];
+    let mut listeners = [
+        client.subscribe_to_list_changes(),
+        client.subscribe_to_list_changes(),
+    ];
     for n in 0..500 {
         session.notify("notifications/count", json!(["n", n])).await;
     }
@@ -84,7 +87,7 @@ async fn every_listener_hears_everything_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_lags_is_told_and_goes_on() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut slow = client.subscribe_to_lists();
+    let mut slow = client.subscribe_to_list_changes();
     for n in 0..1500 {
         session.notify("notifications/count", json!(["n", n])).await;
     }
@@ -106,7 +109,7 @@ async fn a_listener_that_lags_is_told_and_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn large_notifications_make_room_by_their_size() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut slow = client.subscribe_to_lists();
+    let mut slow = client.subscribe_to_list_changes();
     let large = "x".repeat(1024 * 1024);
     let flooding = async {
         for _ in 0..50 {
@@ -134,13 +137,13 @@ async fn large_notifications_make_room_by_their_size() {
 #[tokio::test(start_paused = true)]
 async fn notifications_end_with_the_connection() {
     let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     session.notify("notifications/last", json!({})).await;
     assert!(notifications.next().await.is_some());
     client.stop().await;
     assert_eq!(notifications.next().await, None);
     assert_eq!(
-        client.subscribe_to_lists().next().await,
+        client.subscribe_to_list_changes().next().await,
         None,
         "and begin no more"
     );
@@ -149,7 +152,7 @@ async fn notifications_end_with_the_connection() {
 #[tokio::test(start_paused = true)]
 async fn notifications_go_on_across_a_reconnection() {
     let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     session.notify("notifications/n", json!([1])).await;
     assert_eq!(number(notifications.next().await), "[1]");
     session.close();

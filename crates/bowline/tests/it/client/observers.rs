@@ -232,7 +232,7 @@ fn whoever_waits_for_progress_may_use_the_client_when_woken() {
         let waker = Waker::from(Arc::clone(&uses_it));
         let mut poll = move || progress.poll_recv(&mut Context::from_waker(&waker));
         assert!(poll().is_pending());
-        let call = client.tools().call("slow", json!({})).on_progress(notes);
+        let call = client.tools().call("slow", json!({})).progress_to(notes);
         let serving = async {
             let request = session.expect("tools/call").await;
             session.progress(&request, 1.0, 2.0).await;

@@ -103,7 +103,7 @@ async fn calls_under_way_fail_with_the_cause_and_are_not_repeated() {
     let (result, ()) = tokio::join!(call, falling);
     let error = result.expect_err("the connection fell");
     assert_eq!(error.kind(), ErrorKind::Transport);
-    assert!(error.is_connection() && error.is_transient());
+    assert!(error.is_connection_error() && error.is_transient());
     assert_eq!(
         format!("{error:#}"),
         "tools/call: the connection was lost: the server closed the connection",
@@ -119,7 +119,7 @@ async fn a_call_that_may_be_repeated_is() {
     let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let call = async {
         let call = client.tools().call("look", json!({"at": 1}));
-        call.map_call(Call::repeat_if_lost).await
+        call.map_call(Call::retry_on_disconnect).await
     };
     let serving = async {
         let first = session.expect("tools/call").await;
@@ -191,7 +191,7 @@ async fn subscriptions_and_the_log_level_are_restored() {
     let builder = Client::builder().log_level(LogLevel::Error);
     let (client, mut session, mut server) =
         connected_with(builder, ServerProfile::handshake()).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     let first = async {
         let level = session.expect("logging/setLevel").await;
         session.respond(&level, json!({})).await;
@@ -231,7 +231,7 @@ async fn subscriptions_and_the_log_level_are_restored() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_is_not_taken_again_is_lost() {
     let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     let first = async {
         let subscribe = session.expect("resources/subscribe").await;
         session.respond(&subscribe, json!({})).await;
@@ -328,14 +328,14 @@ async fn a_call_of_an_earlier_session_is_refused_in_the_next() {
 async fn a_stateful_call_is_not_repeated_in_another_session() {
     let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let call = client.tools().call("add", json!({}));
-    let call = call.mode(ToolMode::Stateful).repeat_if_lost();
+    let call = call.mode(ToolMode::Stateful).retry_on_disconnect();
     let serve = async {
         session.expect("tools/call").await;
         session.close();
         server.session().await
     };
     let (answer, _second) = tokio::join!(call.into_future(), serve);
-    assert!(answer.expect_err("it is lost").is_connection());
+    assert!(answer.expect_err("it is lost").is_connection_error());
     client.stop().await;
     assert_eq!(server.count("tools/call"), 1, "it was sent once");
 }

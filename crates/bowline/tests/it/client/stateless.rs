@@ -209,7 +209,7 @@ async fn a_call_dropped_while_its_question_is_open_stops_the_handler() {
 #[tokio::test(start_paused = true)]
 async fn changes_arrive_on_a_stream_that_is_restored() {
     let (client, mut session, mut server) = connected(ServerProfile::stateless()).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     let listen = session.expect("subscriptions/listen").await;
     acknowledge(&mut session, &listen).await;
     let granting = async {

@@ -30,7 +30,7 @@ use crate::sync::lock;
 /// Far more than any test here takes: it is only there to end one that hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-async fn within<T>(what: impl Future<Output = T>) -> T {
+async fn within<T>(what: impl IntoFuture<Output = T>) -> T {
     let done = tokio::time::timeout(PATIENCE, what).await;
     done.expect("it is done in time")
 }
@@ -189,7 +189,7 @@ async fn check_everything(client: &Client) {
     let call = client
         .tools()
         .call("trigger-long-running-operation", arguments);
-    within(async { call.on_progress(sender).await })
+    within(async { call.progress_to(sender).await })
         .await
         .expect("an answer");
     let mut steps = 0;
@@ -277,7 +277,7 @@ async fn the_python_sdk_over_one_endpoint_in_both_eras() {
             let tools = within(client.tools().list()).await.expect("a list");
             assert!(tools.iter().any(|tool| tool.name == "add"));
             let sum = client.tools().call("add", json!({"a": 2, "b": 40}));
-            let sum: serde_json::Value = within(sum.into_typed()).await.expect("a sum");
+            let sum: serde_json::Value = within(sum.typed()).await.expect("a sum");
             assert!(sum.to_string().contains("42"), "{sum}");
             // A server of the older era cannot ask in the middle of an answer
             // that is one JSON text.
@@ -318,7 +318,7 @@ async fn a_stream_of_changes_that_the_python_sdk_ends_is_opened_again() {
     let served = Served::python("lowlevel_server", "stream").await;
     let only = asked().revisions([Revision::V2026_07_28]);
     let (client, complaints) = open(only, served.http("/mcp")).await;
-    let mut notices = client.subscribe_to_lists();
+    let mut notices = client.subscribe_to_list_changes();
     let _bell = within(client.resources().subscribe("bell://one"))
         .await
         .expect("a bell");
@@ -341,7 +341,7 @@ async fn a_stream_of_changes_that_the_python_sdk_ends_is_opened_again() {
 async fn counted(client: &Client, to: usize) -> usize {
     let (sender, mut progress) = progress_channel();
     let call = client.tools().call("count", json!({"to": to}));
-    let counted = within(async { call.on_progress(sender).await }).await;
+    let counted = within(async { call.progress_to(sender).await }).await;
     assert_eq!(
         counted.expect("an answer").all_text(),
         format!("counted to {to}")
@@ -361,7 +361,7 @@ async fn check_typescript(client: &Client) {
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["add", "book", "count", "write"]);
     let sum = client.tools().call("add", json!({"a": 2, "b": 40}));
-    let sum: serde_json::Value = within(sum.into_typed()).await.expect("a sum");
+    let sum: serde_json::Value = within(sum.typed()).await.expect("a sum");
     assert_eq!(sum, json!({"sum": 42}));
     let greeting = within(async { client.prompts().get("greet", [("name", "Ada")]).await });
     let greeting = greeting.await.expect("a prompt");
@@ -382,7 +382,7 @@ async fn the_typescript_sdk_in_both_eras() {
             let only = asked().revisions([revision]).log_level(LogLevel::Warning);
             let (client, complaints) = open(only, served.http("/mcp")).await;
             assert_eq!(client.server_info().expect("a server").revision, revision);
-            let mut notices = client.subscribe_to_lists();
+            let mut notices = client.subscribe_to_list_changes();
             check_typescript(&client).await;
             let booked = text(&client, "book", json!({"flight": "BW 1"})).await;
             assert_eq!(booked, "BW 1: row 7, aisle, agreed", "{revision:?} {mode}");
@@ -422,7 +422,7 @@ async fn the_typescript_sdk_tells_of_changes_in_both_eras() {
     let served = Served::typescript("auto").await;
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         let (client, complaints) = open(builder().revisions([revision]), served.http("/mcp")).await;
-        let mut notices = client.subscribe_to_lists();
+        let mut notices = client.subscribe_to_list_changes();
         let subscribed = within(client.resources().subscribe("note://today")).await;
         let _note = subscribed.expect("a note");
         for words in ["tie knots", "untie them"] {

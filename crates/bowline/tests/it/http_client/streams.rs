@@ -47,7 +47,7 @@ async fn what_comes_before_the_answer_arrives_before_it_and_in_order() {
     .await;
     let client = rig.client().await;
     let (sender, mut progress) = progress_channel();
-    let call = client.tools().call("work", json!({})).on_progress(sender);
+    let call = client.tools().call("work", json!({})).progress_to(sender);
     call.await.expect("an answer");
     let mut steps = Vec::new();
     while let Some(step) = progress.recv().await {
@@ -153,7 +153,7 @@ async fn the_stream_that_a_server_speaks_on_unasked_is_kept_open() {
     })
     .await;
     let client = builder().connect(rig.http()).await.expect("it connects");
-    let mut notices = client.subscribe_to_lists();
+    let mut notices = client.subscribe_to_list_changes();
     for _ in 0..2 {
         let notice = within(notices.next()).await.expect("a notice");
         assert_eq!(notice.method(), "notifications/tools/list_changed");

@@ -80,7 +80,7 @@ async fn plain_and_structured_results_are_read() -> Checked {
         assert_eq!(echoed.len(), large.len() + "Echo: ".len());
         let sum = peer.text("get-sum", json!({"a": 2.5, "b": 40})).await?;
         assert_eq!(sum, "The sum of 2.5 and 40 is 42.5.");
-        let env: serde_json::Value = peer.tools().call("get-env", json!({})).into_typed().await?;
+        let env: serde_json::Value = peer.tools().call("get-env", json!({})).typed().await?;
         assert_eq!(env["BOWLINE_PEER_TEST"], "made fast");
         let weather = peer
             .value("get-structured-content", json!({"location": "Chicago"}))
@@ -158,7 +158,7 @@ async fn bad_calls_fail_and_harm_no_others() -> Checked {
         let text = peer.failure("no-such-tool", json!({})).await?;
         assert!(text.contains("no-such-tool not found"), "{text}");
         let typed = peer.tools().call("no-such-tool", json!({}));
-        let error = typed.into_typed::<serde_json::Value>().await.err();
+        let error = typed.typed::<serde_json::Value>().await.err();
         let reason = error.map(|error| error.reason());
         assert_eq!(reason, Some(Reason::ToolExecutionFailed));
         assert_eq!(

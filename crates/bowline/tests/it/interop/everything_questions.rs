@@ -32,7 +32,7 @@ async fn everything() -> Result<Peer, Fault> {
 async fn log_messages_arrive_from_the_level_asked_for() -> Checked {
     within(async {
         let peer = everything().await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         peer.set_log_level(LogLevel::Warning).await?;
         // The server would say so at the level below, before it answers.
         let uri = "demo://resource/dynamic/text/1";
@@ -67,7 +67,7 @@ async fn progress_is_reported_step_by_step() -> Checked {
         let call = peer
             .tools()
             .call("trigger-long-running-operation", arguments)
-            .map_call(|call| call.on_progress(listener));
+            .map_call(|call| call.progress_to(listener));
         let text = text_of(&call.await?);
         assert!(text.contains("completed"), "{text}");
         let mut steps = Vec::new();
@@ -93,7 +93,7 @@ async fn a_call_that_is_dropped_is_cancelled_on_the_wire() -> Checked {
         let call = peer
             .tools()
             .call("trigger-long-running-operation", arguments)
-            .map_call(|call| call.on_progress(listener));
+            .map_call(|call| call.progress_to(listener));
         tokio::select! {
             result = call => return Err(format!("ended: {result:?}").into()),
             step = progress.recv() => assert!(step.is_some()),
@@ -116,7 +116,7 @@ async fn a_call_that_is_dropped_is_cancelled_on_the_wire() -> Checked {
 async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
     within(async {
         let peer = everything().await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let [first, second] = ["1", "2"].map(|id| format!("demo://resource/dynamic/text/{id}"));
         let is_update = |uri: &str| {
             let uri = uri.to_owned();
@@ -150,7 +150,7 @@ async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
 async fn a_new_resource_is_announced_and_can_be_read() -> Checked {
     within(async {
         let peer = everything().await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let arguments = json!({"name": "knot.gz", "data": "data:text/plain,bowline"});
         let result = peer
             .tools()
@@ -318,7 +318,7 @@ async fn roots_are_told_and_told_again_when_they_change() -> Checked {
         one.name = Some("One".into());
         let builder = builder().roots([one.clone()]);
         let peer = Peer::open(builder, node("mcp-server-everything")?).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let text = peer.text("get-roots-list", json!({})).await?;
         assert!(
             text.contains("(1 total)") && text.contains("1. One"),

@@ -195,7 +195,7 @@ async fn progress_is_reported_step_by_step() -> Checked {
             let call = peer
                 .tools()
                 .call("count", json!({"steps": 3}))
-                .map_call(|call| call.on_progress(listener));
+                .map_call(|call| call.progress_to(listener));
             assert_eq!(text_of(&call.await?), "counted to 3");
             let mut steps = Vec::new();
             while let Some(step) = progress.recv().await {
@@ -219,7 +219,7 @@ async fn a_call_that_is_dropped_is_called_off_at_the_server() -> Checked {
             let call = peer
                 .tools()
                 .call("hang", json!({}))
-                .map_call(|call| call.on_progress(listener));
+                .map_call(|call| call.progress_to(listener));
             tokio::select! {
                 result = call => return Err(format!("ended: {result:?}").into()),
                 step = progress.recv() => assert!(step.is_some()),
@@ -237,7 +237,7 @@ async fn a_call_that_is_dropped_is_called_off_at_the_server() -> Checked {
 async fn log_messages_arrive_from_the_level_that_each_request_asks_for() -> Checked {
     within(async {
         let peer = open(builder(), Revision::V2026_07_28).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         peer.text("chatter", json!({})).await?;
         let said = peer.frames.received("notifications/message");
         assert!(said.is_empty(), "nothing was asked for: {said:?}");
@@ -269,7 +269,7 @@ async fn log_messages_arrive_from_the_level_that_each_request_asks_for() -> Chec
 async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
     within(async {
         let peer = open(builder(), Revision::V2026_07_28).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let update_of = |uri: &'static str| {
             move |notice: &Notification| {
                 matches!(notice, Notification::ResourceUpdated(update) if update.uri == uri)
@@ -306,7 +306,7 @@ async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
 async fn changes_of_lists_are_announced_to_those_who_listen() -> Checked {
     within(async {
         let peer = open(builder(), Revision::V2026_07_28).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         // Another wish is granted by the same stream; so once it is, the
         // stream is open.
         let _today = peer.resources().subscribe("note://today").await?;

@@ -109,7 +109,7 @@ async fn a_server_that_asks_for_patience_gets_it() -> Checked {
 async fn a_stream_that_the_server_ends_is_opened_again() -> Checked {
     within(async {
         let peer = met_by_ada().await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let _bell = peer.resources().subscribe("bell://one").await?;
         let is_update = |notice: &Notification| matches!(notice, Notification::ResourceUpdated(_));
         peer.text("ring", json!({})).await?;

@@ -64,7 +64,7 @@ async fn changes_of_the_graph_are_announced_to_subscribers() -> Checked {
     within(async {
         let folder = Folder::new()?;
         let peer = memory(&folder).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let resources = peer.resources().list().await?;
         let uri = &resources[0].uri;
         let subscribed = peer.resources().subscribe(uri).await?;

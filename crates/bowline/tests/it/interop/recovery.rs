@@ -45,7 +45,10 @@ async fn a_server_that_exits_is_started_again() -> Checked {
             let Err(error) = peer.tools().call("die", json!({"code": 3})).await else {
                 return Err("the dead do not answer".into());
             };
-            assert!(error.is_connection() && error.is_transient(), "{error}");
+            assert!(
+                error.is_connection_error() && error.is_transient(),
+                "{error}"
+            );
             let cause = error.connection_error().ok_or("no cause")?;
             let exited = ConnectionErrorKind::Exited {
                 code: Some(3),
@@ -77,7 +80,7 @@ async fn subscriptions_without_a_handshake_are_restored() -> Checked {
     within(async {
         let only = eager()?.revisions([Revision::V2026_07_28]);
         let peer = Peer::open(only, script("highlevel_server.py")?).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         let _today = peer.resources().subscribe("note://today").await?;
         let died = peer.tools().call("die", json!({"code": 1})).await;
         assert!(died.is_err());
@@ -117,7 +120,7 @@ async fn a_server_that_is_killed_is_started_again_as_it_was() -> Checked {
     within(async {
         let pids = Arc::<Mutex<Vec<String>>>::default();
         let peer = Peer::open(eager()?, telling(&pids)?).await?;
-        let mut notices = peer.subscribe_to_lists();
+        let mut notices = peer.subscribe_to_list_changes();
         peer.set_log_level(LogLevel::Debug).await?;
         let uri = "demo://resource/dynamic/text/1";
         let _subscribed = peer.resources().subscribe(uri).await?;

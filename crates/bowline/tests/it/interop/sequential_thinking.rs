@@ -27,11 +27,7 @@ async fn thoughts_follow_each_other_in_one_session() -> Checked {
         branch["branchId"] = json!("other");
         let second = peer.value(tool, branch).await?;
         assert_eq!(second["branches"], json!(["other"]));
-        let third: Value = peer
-            .tools()
-            .call(tool, thought(3, false))
-            .into_typed()
-            .await?;
+        let third: Value = peer.tools().call(tool, thought(3, false)).typed().await?;
         assert_eq!(third["thoughtHistoryLength"], 3);
         assert_eq!(third["totalThoughts"], 3, "it adapts to the number");
         let bad = peer.failure(tool, json!({"thought": "half"})).await?;

@@ -49,7 +49,7 @@ async fn times_are_told_and_converted() -> Checked {
                 "target_timezone": "Asia/Kolkata",
             });
             let call = peer.tools().call("convert_time", arguments);
-            let converted: BTreeMap<String, Value> = call.into_typed().await?;
+            let converted: BTreeMap<String, Value> = call.typed().await?;
             assert_eq!(converted["source"]["timezone"], "Asia/Tokyo");
             let target = converted["target"]["datetime"].as_str();
             assert!(target.is_some_and(|target| target.contains("T15:00:00")));

@@ -50,7 +50,7 @@ fn pid(client: &Client) -> u32 {
 #[tokio::test]
 async fn killed_during_64_calls() {
     let client = connect(faulty("silent")).await;
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     let mut calls = JoinSet::new();
     for number in 0..64 {
         let client = client.clone();
@@ -271,7 +271,7 @@ exec sleep 900
 async fn one_that_closes_its_input_and_lives() {
     let server = ChildProcess::new("sh").args(["-c", CLOSES_INPUT]);
     let client = builder().connect_in_background(server);
-    let mut notifications = client.subscribe_to_lists();
+    let mut notifications = client.subscribe_to_list_changes();
     let deaf = within("its input to close", notifications.next()).await;
     assert!(matches!(deaf, Some(Notification::Log(_))), "{deaf:?}");
     let error = call(&client).await.expect_err("it hears nothing");

@@ -2,12 +2,13 @@
 
 use bowline::{
     Client,
+    client::progress_channel,
     proto::{
         jsonrpc::RawJson,
-        model::{ElicitParams, ElicitResult},
+        model::{ElicitParams, ElicitResult, Number},
         revision::Revision,
     },
-    server::{Conversation, Elicited, Server, Service, Tool, form::Elicit},
+    server::{Conversation, Elicited, HandlerContext, Server, Service, Tool, form::Elicit},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -91,6 +92,35 @@ async fn a_tool_asks_live_and_by_replay() {
         let client = client(&service, revision).await;
         let result = client.tools().call("paint", json!({})).await.unwrap();
         assert_eq!(result.all_text(), "red and blue", "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_handler_with_a_context_uses_the_state_and_reports_progress() {
+    struct Harbour {
+        boats: u32,
+    }
+    let count = Tool::new("count")
+        .description("Counts the boats")
+        .input::<Greeting>()
+        .handler_with_context(async |greeting: Greeting, cx: HandlerContext<Harbour>| {
+            let boats = cx.state().boats;
+            let sent = cx.progress(1.0, 2.0);
+            Ok(format!("{}: {boats} {} {sent}", greeting.name, cx.name()))
+        });
+    let server = Server::new("harbour", "1").state(Harbour { boats: 7 });
+    let service = server.tool(count).build().expect("the server is sound");
+    for revision in Revision::ALL {
+        let builder = Client::builder().revisions([revision]);
+        let client = builder.connect(service.in_memory()).await.unwrap();
+        let (sender, mut progress) = progress_channel();
+        let call = client.tools().call("count", json!({"name": "Ada"}));
+        let result = call.progress_to(sender).await.unwrap();
+        assert_eq!(result.all_text(), "Ada: 7 count true", "{revision}");
+        let report = progress.recv().await.expect("it was reported");
+        let total = report.total.map(Number::as_f64);
+        assert_eq!((report.progress.as_f64(), total), (1.0, Some(2.0)));
+        assert!(progress.recv().await.is_none(), "{revision}");
     }
 }
 

@@ -129,7 +129,7 @@ async fn what_changes_at_run_time_is_announced_in_both_eras() {
     ] {
         let service = service();
         let client = connect(&service, revision, |builder| builder).await;
-        let mut heard = client.subscribe_to_lists();
+        let mut heard = client.subscribe_to_list_changes();
         names(&client).await;
         // Whoever listens to changes is told once the stream of them is open.
         let mut raw = None;

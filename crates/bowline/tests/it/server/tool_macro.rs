@@ -211,8 +211,8 @@ fn attributes_of_parameters_become_those_of_fields() {
     let built: Tool<App> = Tool::new("look_up")
         .description("Looks something up.")
         .input::<LookUp>()
-        .handler_with_conversation(async |input, cx: Conversation<App>| {
-            look_up(input.region, input.limit, input.r#type, cx.context()).await
+        .handler_with_context(async |input, cx: HandlerContext<App>| {
+            look_up(input.region, input.limit, input.r#type, cx).await
         });
     check(&look_up::tool(), &built);
     let properties = &definition(&built)["inputSchema"]["properties"];

@@ -42,7 +42,7 @@ pub(super) fn main() -> io::Result<()> {
             .journal_store(store.clone())
             .sealed_state_store(store)
             .lease_timeout(LEASE)
-            .max_state_bytes(max_state.unwrap_or(32 * 1024))
+            .max_sealed_state_bytes(max_state.unwrap_or(32 * 1024))
             .tool(order())
             .tool(program())
             .tools(crate::tools::all().into_iter().map(|case| case.tool))

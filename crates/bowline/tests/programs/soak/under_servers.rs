@@ -93,7 +93,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
         }
     };
     // Subscribes, and never receives anything.
-    let unheard = client.subscribe_to_lists();
+    let unheard = client.subscribe_to_list_changes();
     let cache = Cache::default();
     let cached = cache.wrap(client.clone());
     let list = cached.tools().await;
@@ -104,7 +104,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
     for _ in 0..3 {
         let (notes, heard) = progress_channel();
         unread.push(heard);
-        let call = client.tools().call("t", json!({})).on_progress(notes);
+        let call = client.tools().call("t", json!({})).progress_to(notes);
         let answer = call.await.map(drop).map_err(|error| error.reason());
         tally.count(&format!("{way}: call: {answer:?}"));
     }

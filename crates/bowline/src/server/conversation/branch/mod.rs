@@ -20,7 +20,7 @@ use crate::{
     server::error::{Error, ErrorKind, Result},
 };
 
-/// A conversation within a conversation, which returns one value. Await it.
+/// A nested conversation, created by [`Conversation::branch`]. Await it to run it.
 #[must_use = "a branch does nothing until it is awaited"]
 pub struct Branch<'a, S, F> {
     parent: &'a Conversation<S>,
@@ -87,8 +87,8 @@ impl<'a, S, F> Branch<'a, S, F> {
         self
     }
 
-    /// Sets the maximum depth of branches, counted from the call, if it is less
-    /// than already allowed.
+    /// Sets the maximum depth of nested branches, counted from the call. A value
+    /// above that of the parent has no effect.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.options.max_depth = Some(depth);
         self

@@ -65,7 +65,7 @@ impl<'a> IntoFuture for Sample<'a> {
 }
 
 impl<T> Sample<'_, SampleValue<T>> {
-    /// Sets how often the model is asked. The default is 3.
+    /// Sets the maximum number of attempts to get a valid answer. The default is 3.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.query.set_max_attempts(attempts);
         self
@@ -99,7 +99,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + 'a> IntoFuture for Sample<'a, Sample
 }
 
 impl Sample<'_, SampleToolCalls> {
-    /// Sets how often the model is asked. The default is 3.
+    /// Sets the maximum number of attempts to get a valid answer. The default is 3.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.query.set_max_attempts(attempts);
         self

@@ -140,7 +140,7 @@ async fn a_state_that_cannot_be_kept_is_cleaned_up_after() {
         .tool(hold(Does::Ask))
         .journal_store(Arc::clone(&stores))
         .sealed_state_store(Arc::clone(&stores))
-        .max_state_bytes(0)
+        .max_sealed_state_bytes(0)
         .build()
         .expect("the server is sound");
     stores.fail("save", 1);

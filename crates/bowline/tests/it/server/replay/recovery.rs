@@ -361,7 +361,7 @@ async fn stores_hold_nothing_that_they_could_read() {
     let server = server
         .journal_store(Arc::clone(&stores))
         .sealed_state_store(Arc::clone(&stores))
-        .max_state_bytes(0);
+        .max_sealed_state_bytes(0);
     let service = server.build().expect("the server is sound");
     let mut peer = Peer::new(&service);
     let end = peer.run(&Called::new("secret"), always("a secret")).await;

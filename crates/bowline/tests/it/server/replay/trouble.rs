@@ -74,7 +74,7 @@ async fn a_state_that_cannot_be_kept_now_may_be_kept_later() {
     let service = server()
         .journal_store(Arc::clone(&stores))
         .sealed_state_store(Arc::clone(&stores))
-        .max_state_bytes(0)
+        .max_sealed_state_bytes(0)
         .build()
         .unwrap();
     let called = Called::new("pay");
@@ -136,7 +136,7 @@ async fn full_stores_refuse_and_nothing_happens() {
     assert!(service.state().noted().is_empty());
 
     let service = server()
-        .max_state_bytes(0)
+        .max_sealed_state_bytes(0)
         .sealed_state_store(MemorySealedStateStore::with_limits(0, 0))
         .build()
         .unwrap();

@@ -72,7 +72,7 @@ impl Fleet {
             .conversation_timeout(LIFE)
             .clock(move || clock());
         let server = match number {
-            2 => server.max_state_bytes(0),
+            2 => server.max_sealed_state_bytes(0),
             _ => server,
         };
         let tools = self.tools.iter().cloned();

@@ -1,0 +1,88 @@
+//! A function for each prompt.
+
+use bowline::lock::{LockedPrompt, LockedServer};
+use bowline_schema::{
+    print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal},
+    shape::Shape,
+};
+use serde_json::{Map, Value, json};
+
+use super::source::{Function, imports, indented, paths};
+use crate::{error::GenerateError, names::Scope};
+
+const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::GetPromptResult};\n";
+
+/// Returns the module for the prompts of a server, if it has any.
+pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, GenerateError> {
+    let mut scope = Scope::new(format!("prompts of server {name:?}"));
+    let mut items = Vec::new();
+    for (name, prompt) in &server.prompts {
+        let identifier = function_name(name);
+        scope.take(name, &identifier)?;
+        items.push(function(name, &identifier, prompt).print());
+        items.extend(types(&identifier, prompt));
+    }
+    if items.is_empty() {
+        return Ok(Vec::new());
+    }
+    items.insert(0, IMPORTS.to_owned());
+    let body = indented(&items.join("\n"));
+    Ok(vec![format!(
+        "/// Prompts.\npub mod prompts {{\n{body}}}\n"
+    )])
+}
+
+fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
+    let mut parameters = vec!["client: &'a Client".to_owned()];
+    let has_arguments = !prompt.arguments.is_empty();
+    parameters.extend(has_arguments.then(|| format!("args: &{identifier}::Args")));
+    let arguments = match has_arguments {
+        true => "::bowline::typed::prompt_arguments(args)",
+        false => "[(\"\", \"\"); 0]",
+    };
+    let text = prompt.description.as_ref().or(prompt.title.as_ref());
+    let call = format!("get({}, {arguments})", string_literal(name));
+    Function {
+        docs: vec![text.cloned().unwrap_or_else(|| format!("Gets `{name}`."))],
+        name: identifier.to_owned(),
+        parameters,
+        returns: "Call<'a, GetPromptResult>".to_owned(),
+        body: vec!["client".to_owned(), "prompts()".to_owned(), call],
+    }
+}
+
+/// Returns the module with the arguments of a prompt. They are strings, so a schema
+/// describes them as it does those of tools.
+fn types(identifier: &str, prompt: &LockedPrompt) -> Option<String> {
+    if prompt.arguments.is_empty() {
+        return None;
+    }
+    let properties = prompt.arguments.iter().map(|argument| {
+        let mut schema = json!({"type": "string"});
+        if let Some(description) = &argument.description {
+            schema["description"] = json!(description);
+        }
+        (argument.name.clone(), schema)
+    });
+    let properties: Map<String, Value> = properties.collect();
+    let required = prompt.arguments.iter().filter(|argument| argument.required);
+    let required: Vec<_> = required.map(|argument| &argument.name).collect();
+    let shape = Shape::new(json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    }));
+    let mut types = RustTypes::new(paths());
+    types.add(&shape, "Args", Purpose::Make);
+    let items = types.items();
+    let body = format!("{}\n{items}", imports(&types));
+    let docs = doc_comment(
+        &[format!("The types of [`{identifier}`](fn@{identifier}).")],
+        0,
+    );
+    Some(format!(
+        "{docs}pub mod {identifier} {{\n{}}}\n",
+        indented(&body)
+    ))
+}

@@ -1,0 +1,176 @@
+//! A function for each tool, and a module with its types.
+
+use bowline::{
+    lock::{LockedServer, LockedTool},
+    model::ToolMode,
+};
+use bowline_schema::{
+    print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal},
+    shape::{Additional, Shape, TypeKind},
+};
+use serde_json::Value;
+
+use super::source::{Function, imports, indented, paths};
+use crate::{error::GenerateError, names::Scope};
+
+/// Modules of a server that are not those of tools.
+const RESERVED: [&str; 2] = ["prompts", "resources"];
+
+/// Returns the items for the tools of a server.
+pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, GenerateError> {
+    let mut scope = Scope::new(format!("tools of server {name:?}"));
+    let mut items = Vec::new();
+    for (name, tool) in &server.tools {
+        let mut identifier = function_name(name);
+        if RESERVED.contains(&identifier.as_str()) {
+            identifier.push('_');
+        }
+        scope.take(name, &identifier)?;
+        items.extend(ToolItems::new(name, identifier, tool).print());
+    }
+    Ok(items)
+}
+
+struct ToolItems<'a> {
+    name: &'a str,
+    identifier: String,
+    tool: &'a LockedTool,
+    types: RustTypes,
+    /// Aliases for types that need no item.
+    aliases: Vec<String>,
+}
+
+impl<'a> ToolItems<'a> {
+    fn new(name: &'a str, identifier: String, tool: &'a LockedTool) -> Self {
+        Self {
+            name,
+            identifier,
+            tool,
+            types: RustTypes::new(paths()),
+            aliases: Vec::new(),
+        }
+    }
+
+    fn print(mut self) -> Vec<String> {
+        for name in ["Args", "Output", "ObservedOutput"] {
+            self.types.reserve(name);
+        }
+        let shape = Shape::new(self.tool.input_schema.clone());
+        let has_arguments = takes_arguments(&shape);
+        if has_arguments {
+            self.add(&shape, "Args", Purpose::Make);
+        }
+        if let Some(schema) = &self.tool.output_schema {
+            let shape = Shape::new(schema.clone());
+            self.add(&shape, "Output", Purpose::Read);
+        } else if let Some(observed) = &self.tool.observed_output {
+            let shape = Shape::new(observed.schema.clone());
+            self.add(&shape, "ObservedOutput", Purpose::Read);
+        }
+        let function = self.function(has_arguments);
+        let module = self.module();
+        let mut items = vec![function.print()];
+        items.extend(module);
+        items
+    }
+
+    fn add(&mut self, shape: &Shape, name: &str, purpose: Purpose) {
+        let expression = self.types.add(shape, name, purpose);
+        if expression != name {
+            let alias = format!("pub type {name} = {expression};\n");
+            self.aliases.push(alias);
+        }
+    }
+
+    fn function(&self, has_arguments: bool) -> Function {
+        let module = &self.identifier;
+        let mut parameters = vec!["client: &'a Client".to_owned()];
+        parameters.extend(has_arguments.then(|| format!("args: &{module}::Args")));
+        let arguments = match has_arguments {
+            true => "args",
+            false => "Object::new()",
+        };
+        let call = format!("call({}, {arguments})", string_literal(self.name));
+        let mut body = vec!["client".to_owned(), "tools()".to_owned(), call];
+        if self.tool.tool_mode() == ToolMode::Stateless {
+            body.push("mode(ToolMode::Stateless)".to_owned());
+        }
+        let mut returns = "ToolCall<'a>".to_owned();
+        if self.tool.output_schema.is_some() {
+            body.push("typed()".to_owned());
+            returns = format!("ToolCall<'a, Typed<{module}::Output>>");
+        }
+        Function {
+            docs: self.docs(),
+            name: module.clone(),
+            parameters,
+            returns,
+            body,
+        }
+    }
+
+    fn docs(&self) -> Vec<String> {
+        let text = self.tool.description.as_ref().or(self.tool.title.as_ref());
+        let mut docs = vec![
+            text.cloned()
+                .unwrap_or_else(|| format!("Calls `{}`.", self.name)),
+        ];
+        docs.extend(hints(self.tool));
+        if self.tool.output_schema.is_none()
+            && let Some(observed) = &self.tool.observed_output
+        {
+            let (count, module) = (observed.count, &self.identifier);
+            docs.push(format!(
+                "The server does not declare what it returns. [`{module}::ObservedOutput`] is what \
+                 {count} results looked like; `.typed::<{module}::ObservedOutput>()` decodes it."
+            ));
+        }
+        docs
+    }
+
+    fn module(&self) -> Option<String> {
+        let items = self.types.items();
+        let aliases = self.aliases.join("\n");
+        if items.is_empty() && aliases.is_empty() {
+            return None;
+        }
+        let imports = imports(&self.types);
+        let parts = [imports.as_str(), aliases.as_str(), items.as_str()];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let docs = doc_comment(
+            &[format!("The types of [`{}`](fn@{0}).", self.identifier)],
+            0,
+        );
+        let body = indented(&parts.join("\n"));
+        Some(format!("{docs}pub mod {} {{\n{body}}}\n", self.identifier))
+    }
+}
+
+/// Returns whether there is anything to pass to a tool.
+fn takes_arguments(shape: &Shape) -> bool {
+    match &shape.resolve(shape.root()).kind {
+        TypeKind::Object(object) => {
+            let is_stated = matches!(object.additional, Additional::Any | Additional::Typed(_));
+            !object.fields.is_empty() || is_stated
+        }
+        _ => true,
+    }
+}
+
+/// Returns what the annotations say about the behaviour.
+fn hints(tool: &LockedTool) -> Option<String> {
+    let annotations = tool.annotations.as_ref()?;
+    let hint = |key: &str| annotations[key].as_bool();
+    let is_read_only = hint("readOnlyHint") == Some(true);
+    let mut words = Vec::new();
+    words.extend(is_read_only.then_some("changes nothing"));
+    match hint("destructiveHint") {
+        Some(true) if !is_read_only => words.push("may destroy data"),
+        Some(false) if !is_read_only => words.push("destroys no data"),
+        _ => {}
+    }
+    let is_idempotent = hint("idempotentHint") == Some(true) && !is_read_only;
+    words.extend(is_idempotent.then_some("may be repeated"));
+    debug_assert!(annotations.is_object() || annotations == &Value::Null);
+    (!words.is_empty()).then(|| format!("According to the server, it {}.", words.join(", ")))
+}
