@@ -48,7 +48,7 @@ pub fn paragraphs(text: &str, indent: usize) -> String {
             out.push_str(&margin);
         }
         is_new_paragraph = false;
-        out.push_str(&escaped_line(line));
+        out.push_str(&self::text(line));
     }
     out
 }
@@ -95,10 +95,34 @@ fn html_code(text: &str) -> String {
     out
 }
 
+/// Escapes a line. What is in backticks stays code.
 fn escaped_line(line: &str) -> String {
     let mut out = String::new();
-    let chars: Vec<char> = line.chars().filter(|c| !is_hidden(*c)).collect();
-    let ordinal = ordinal_end(&chars);
+    let mut rest = line;
+    while let Some((before, inside, after)) = split_code(rest) {
+        escape(before, out.is_empty(), &mut out);
+        out.push_str(&code(inside));
+        rest = after;
+    }
+    escape(rest, out.is_empty(), &mut out);
+    out
+}
+
+/// Finds the first code in a line: what is between two equally long runs of backticks.
+fn split_code(line: &str) -> Option<(&str, &str, &str)> {
+    let (before, from) = line.split_at(line.find('`')?);
+    let inside = from.trim_start_matches('`');
+    let fence = &from[..from.len() - inside.len()];
+    let end = inside.find(fence)?;
+    let (inside, after) = inside.split_at(end);
+    let after = &after[fence.len()..];
+    let is_code = !inside.trim().is_empty() && !after.starts_with('`');
+    is_code.then(|| (before, inside.trim(), after))
+}
+
+fn escape(text: &str, is_start: bool, out: &mut String) {
+    let chars: Vec<char> = text.chars().filter(|c| !is_hidden(*c)).collect();
+    let ordinal = ordinal_end(&chars).filter(|_| is_start);
     for (at, c) in chars.iter().enumerate() {
         let previous = at.checked_sub(1).map(|before| chars[before]);
         let next = chars.get(at + 1).copied();
@@ -109,7 +133,7 @@ fn escaped_line(line: &str) -> String {
             '_' => !(is_word(previous) && is_word(next)),
             '&' => is_word(next) || next == Some('#'),
             '%' => previous == Some('{'),
-            '#' | '>' | '-' | '+' | '=' | ':' => at == 0,
+            '#' | '>' | '-' | '+' | '=' | ':' => at == 0 && is_start,
             '.' | ')' => ordinal == Some(at),
             _ => false,
         };
@@ -118,13 +142,14 @@ fn escaped_line(line: &str) -> String {
         }
         out.push(*c);
     }
-    out
 }
 
 /// Returns where the number ends that would begin a list.
 fn ordinal_end(chars: &[char]) -> Option<usize> {
     let end = chars.iter().position(|c| !c.is_ascii_digit())?;
-    (end > 0 && matches!(chars[end], '.' | ')')).then_some(end)
+    let is_mark = end > 0 && matches!(chars[end], '.' | ')');
+    let is_followed = chars.get(end + 1).is_none_or(|c| *c == ' ');
+    (is_mark && is_followed).then_some(end)
 }
 
 fn is_list_item(line: &str) -> bool {
@@ -146,6 +171,7 @@ mod tests {
             ("## Heading", "\\## Heading"),
             ("> quote", "\\> quote"),
             ("1. one 2. two", "1\\. one 2. two"),
+            ("1.2.3", "1.2.3"),
             ("--- \n ===", "\\--- ==="),
             ("[x](javascript:y) ![i](z)", "\\[x](javascript:y) !\\[i](z)"),
             ("<script>alert(1)</script>", "\\<script>alert(1)\\</script>"),
@@ -155,10 +181,10 @@ mod tests {
             ("{{#include /etc/passwd}}", "\\{\\{#include /etc/passwd}}"),
             ("{% include x %}", "\\{\\% include x %}"),
             ("a\u{202e}b\u{0}c", "abc"),
-            (
-                "C:\\x `y` $z$ ~~w~~",
-                "C:\\\\x \\`y\\` \\$z\\$ \\~\\~w\\~\\~",
-            ),
+            ("a `b_c` `` d` `` `e", "a `b_c` `` d` `` \\`e"),
+            ("``` x", "\\`\\`\\` x"),
+            ("`{{x}}`", "<code>&#123;&#123;x&#125;&#125;</code>"),
+            ("C:\\x $z$ ~~w~~", "C:\\\\x \\$z\\$ \\~\\~w\\~\\~"),
             ("https://a.b/~c_d", "https://a.b/~c_d"),
         ];
         for (given, expected) in cases {

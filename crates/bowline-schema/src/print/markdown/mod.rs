@@ -66,7 +66,7 @@ pub fn named_types(shape: &Shape, level: usize) -> String {
         let marks = "#".repeat(level.clamp(1, 6));
         writer.line(&format!("{marks} {}", text(&definition.name)));
         writer.line("");
-        writer.described(&definition.ty);
+        writer.described(&definition.ty, &definition.name);
     }
     writer.into_text()
 }

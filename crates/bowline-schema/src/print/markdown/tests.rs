@@ -59,7 +59,7 @@ fn members_of_members_are_listed_below_them() {
   - if `kind` is `"dog"`
     - `kind` (`"dog"`, required)
 - `id` (`string | object`)
-  - or `object`
+  - `object`
     - `n` (`integer`)
 - `order` (`"asc" | "desc"`)
   - `"asc"`: Up

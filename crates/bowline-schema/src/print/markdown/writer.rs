@@ -40,18 +40,15 @@ impl<'s> Writer<'s> {
         self.text.push('\n');
     }
 
-    /// Writes what is said about a named type, and what it consists of.
-    pub(super) fn described(&mut self, ty: &Type) {
+    /// Writes what is said about a type of this name, and what it consists of.
+    pub(super) fn described(&mut self, ty: &Type, name: &str) {
         if self.is_full() {
             return;
         }
         let before = self.text.len();
-        let annotations = &ty.annotations;
-        if let Some(text) = annotations
-            .description
-            .as_ref()
-            .or(annotations.title.as_ref())
-        {
+        let title = ty.annotations.title.as_ref();
+        let title = title.filter(|title| *title != name);
+        if let Some(text) = ty.annotations.description.as_ref().or(title) {
             self.line(&paragraphs(text, 0));
             self.line("");
         }
@@ -173,7 +170,7 @@ impl<'s> Writer<'s> {
             });
             let head = match value {
                 Some((name, value)) => format!("if {name} is {value}"),
-                None => format!("or {}", code(&label(self.shape, variant))),
+                None => code(&label(self.shape, variant)),
             };
             self.item(depth, &self.with_text(&head, variant, depth));
             self.inside(variant, depth + 1);
