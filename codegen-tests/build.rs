@@ -1,4 +1,5 @@
-//! Generates clients for random schemas, and for the servers in `target/peers`.
+//! Generates clients for random schemas, and for the servers that `cargo xtask peers`
+//! has asked what they offer.
 
 use std::{env, error::Error, fmt::Write as _, fs, path::Path};
 
@@ -7,6 +8,7 @@ use bowline::{
     lock::{Lock, LockedServer},
     model::Tool,
 };
+use serde_json::Value;
 
 #[path = "src/random.rs"]
 mod random;
@@ -14,13 +16,25 @@ mod random;
 use random::Random;
 
 /// How many tools with random schemas there are. The tests know it from the list.
-const CASES: u64 = 150;
+const CASES: u64 = 120;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/random.rs");
+    println!("cargo::rustc-check-cfg=cfg(has_servers)");
     let out = env::var("OUT_DIR")?;
-    let out = Path::new(&out);
+    write_random_schemas(Path::new(&out))?;
+    let offers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/offers.json");
+    println!("cargo::rerun-if-changed={}", offers.display());
+    // A test fails if it is missing; nothing else here needs it.
+    if let Ok(offers) = fs::read_to_string(offers) {
+        write_servers(&offers, Path::new(&out))?;
+        println!("cargo::rustc-cfg=has_servers");
+    }
+    Ok(())
+}
+
+fn write_random_schemas(out: &Path) -> Result<(), Box<dyn Error>> {
     let mut tools = Vec::new();
     let mut list = String::from("&[\n");
     for seed in 0..CASES {
@@ -31,10 +45,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         tool.input_schema = RawJson::from_string(input.to_string()).ok();
         tool.output_schema = RawJson::from_string(output.to_string()).ok();
         tools.push(tool);
-        write!(
+        writeln!(
             list,
             "    Case {{ seed: {seed}, input: round_trip::<random_schemas::case_{seed}::Args>, \
-             output: round_trip::<random_schemas::case_{seed}::Output> }},\n"
+             output: round_trip::<random_schemas::case_{seed}::Output> }},"
         )?;
     }
     list.push_str("]\n");
@@ -44,5 +58,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = bowline_codegen::rust::generate_one(&lock)?;
     fs::write(out.join("random_schemas.rs"), text)?;
     fs::write(out.join("cases.rs"), list)?;
+    Ok(())
+}
+
+fn write_servers(offers: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+    let offers: serde_json::Map<String, Value> = serde_json::from_str(offers)?;
+    let mut lock = Lock::default();
+    for (name, offered) in offers {
+        let list = |member: &str| offered.get(member).cloned().unwrap_or(Value::Array(vec![]));
+        let info = serde_json::from_value(offered["serverInfo"].clone())?;
+        let tools: Vec<Tool> = serde_json::from_value(list("tools"))?;
+        let prompts: Vec<_> = serde_json::from_value(list("prompts"))?;
+        let resources: Vec<_> = serde_json::from_value(list("resources"))?;
+        let templates: Vec<_> = serde_json::from_value(list("resourceTemplates"))?;
+        let server = LockedServer::default()
+            .with_identity(Some(&info), None)
+            .with_tools(&tools)?
+            .with_prompts(&prompts)
+            .with_resources(&resources)
+            .with_resource_templates(&templates);
+        lock.servers.insert(name, server);
+    }
+    fs::write(out.join("bowline.lock"), lock.to_json())?;
+    let text = bowline_codegen::rust::generate_one(&lock)?;
+    fs::write(out.join("servers.rs"), text)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Generated clients, compiled: every valid value decodes and encodes to itself.
+//! Generated clients, compiled: for random schemas, and for servers of others.
 
 #![deny(warnings)]
 
@@ -10,3 +10,16 @@ mod random_value;
 mod round_trip;
 
 include!(concat!(env!("OUT_DIR"), "/random_schemas.rs"));
+
+/// Clients for servers of others.
+#[cfg(has_servers)]
+pub mod servers {
+    include!(concat!(env!("OUT_DIR"), "/servers.rs"));
+}
+
+/// Without the servers, their clients are not tested.
+#[cfg(all(test, not(has_servers)))]
+#[test]
+fn servers_are_installed() {
+    panic!("target/peers/offers.json is missing; run `cargo xtask peers`");
+}

@@ -3,7 +3,11 @@
 //! A crate that reads a file outside its folder compiles here and nowhere else.
 //! So each crate is packaged, unpacked in `target/packages`, and checked there.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use crate::{
     Failure,
@@ -35,11 +39,18 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     package_crates()?;
     let folder = unpack(&names)?;
+    // The features that users get by default, and the code behind all others.
+    check_packages(&folder, &[])?;
+    check_packages(&folder, &["--all-features"])
+}
+
+fn check_packages(folder: &Path, features: &[&str]) -> Result<(), Failure> {
     let mut check = cargo::cargo();
     // The other steps have compiled the dependencies in this target folder.
     check
         .args(["check", "--quiet", "--workspace", "--target-dir"])
         .arg(root().join("target"))
+        .args(features)
         .current_dir(folder);
     process::run(check, "a file or a dependency is missing from a package")
 }
@@ -119,6 +130,11 @@ fn check_manifest(name: &str) -> Result<(), Failure> {
     if let Some(missing) = first_missing_key(&text) {
         return Err(format!("crates/{name}/Cargo.toml has no `{missing}`"));
     }
+    if !shows_all_features(&text) {
+        return Err(format!(
+            "crates/{name}/Cargo.toml has features, so it needs `all-features = true` in `[package.metadata.docs.rs]`"
+        ));
+    }
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         if !folder.join(file).exists() {
             return Err(format!("crates/{name} has no {file}"));
@@ -129,8 +145,7 @@ fn check_manifest(name: &str) -> Result<(), Failure> {
 
 /// The first required key that is missing from `[package]`.
 fn first_missing_key(manifest: &str) -> Option<&'static str> {
-    let package = manifest.split("[package]").nth(1).unwrap_or_default();
-    let package = package.split("\n[").next().unwrap_or_default();
+    let package = table(manifest, "[package]").unwrap_or_default();
     let has = |key: &str| {
         package.lines().any(|line| {
             line.split('=')
@@ -139,6 +154,19 @@ fn first_missing_key(manifest: &str) -> Option<&'static str> {
         })
     };
     REQUIRED_KEYS.iter().copied().find(|key| !has(key))
+}
+
+/// Returns whether docs.rs documents the items of every feature: by default it
+/// leaves out those that a feature must enable.
+fn shows_all_features(manifest: &str) -> bool {
+    let settings = table(manifest, "[package.metadata.docs.rs]").unwrap_or_default();
+    table(manifest, "[features]").is_none() || settings.contains("all-features = true")
+}
+
+/// The lines of a manifest between a heading and the next one.
+fn table<'a>(manifest: &'a str, heading: &str) -> Option<&'a str> {
+    let (_, rest) = manifest.split_once(heading)?;
+    rest.split("\n[").next()
 }
 
 #[cfg(test)]
@@ -154,6 +182,17 @@ mod tests {
         assert_eq!(first_missing_key(&format!("[package]\n{all}")), None);
         let elsewhere = format!("[package]\nname = \"x\"\n[lib]\n{all}");
         assert_eq!(first_missing_key(&elsewhere), Some("description"));
+    }
+
+    #[test]
+    fn a_manifest_with_features_shows_all_of_them() {
+        let features = "[package]\n[features]\na = []\n";
+        let docs = "[package.metadata.docs.rs]\n";
+        assert!(shows_all_features("[package]\n"));
+        assert!(!shows_all_features(features));
+        assert!(!shows_all_features(&format!("{docs}{features}")));
+        let all = format!("{docs}all-features = true\n{features}");
+        assert!(shows_all_features(&all));
     }
 
     #[test]

@@ -15,24 +15,41 @@ const LOCK_FILES: &[&str] = &[
     "package-lock.json",
     "requirements.txt",
     SCHEMA_SUITE,
+    SERVERS,
+    LIST_TOOLS,
 ];
+/// The servers for which clients are generated, and the program that asks them what
+/// they offer.
+const SERVERS: &str = "servers.json";
+const LIST_TOOLS: &str = "list_tools.py";
+/// What they offer.
+const OFFERS: &str = "offers.json";
 const SCHEMA_SUITE: &str = "schema-suite.txt";
 /// The files in `target/peers` that the tests use.
 const REQUIRED_FILES: &[&str] = &[
+    "node/node_modules/.bin/brave-search-mcp-server",
+    "node/node_modules/.bin/git-mcp-server",
+    "node/node_modules/.bin/mcp-gitlab",
+    "node/node_modules/.bin/mcp-hubspot",
+    "node/node_modules/.bin/mcp-server-chart",
     "node/node_modules/.bin/mcp-server-everything",
     "node/node_modules/.bin/mcp-server-filesystem",
     "node/node_modules/.bin/mcp-server-memory",
     "node/node_modules/.bin/mcp-server-sequential-thinking",
+    "node/node_modules/.bin/notion-mcp-server",
     "node/node_modules/@modelcontextprotocol/client/package.json",
     "node/node_modules/@modelcontextprotocol/server/package.json",
     "node/node_modules/@modelcontextprotocol/node/package.json",
     "node/node_modules/@modelcontextprotocol/sdk/package.json",
     "node/node_modules/typescript/bin/tsc",
+    "python/bin/excel-mcp-server",
+    "python/bin/mcp-grafana",
     "python/bin/mcp-server-fetch",
     "python/bin/mcp-server-git",
     "python/bin/mcp-server-time",
     "python/bin/python",
     "json-schema-test-suite/tests/draft2020-12/ref.json",
+    OFFERS,
 ];
 
 /// Installs the peers unless they are installed already.
@@ -41,7 +58,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let installed = peers().ensure(|peers| {
         peers.install_node()?;
         install_python(&peers.lock_folder, &peers.folder.join("python"))?;
-        install_schema_suite(&peers.lock_folder, &peers.folder)
+        install_schema_suite(&peers.lock_folder, &peers.folder)?;
+        list_offers(&peers.lock_folder, &peers.folder)
     })?;
     eprintln!(
         "peers: {}",
@@ -102,6 +120,14 @@ fn install_schema_suite(lock_folder: &Path, folder: &Path) -> Result<(), Failure
     tar.arg("-xzf").arg(archive).arg("-C").arg(suite);
     tar.args(["--strip-components=2", "--wildcards", "*/json/*"]);
     process::run(tar, "tar is required")
+}
+
+/// Asks the servers what they offer, for the tests of generated clients.
+fn list_offers(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
+    let mut list = Command::new(folder.join("python").join("bin").join("python"));
+    list.arg(lock_folder.join(LIST_TOOLS)).arg(folder);
+    list.arg(folder.join(OFFERS));
+    process::run(list, "a server does not say what it offers")
 }
 
 fn pip(folder: &Path) -> Command {

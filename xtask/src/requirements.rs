@@ -13,6 +13,8 @@ struct Requirement {
     name: &'static str,
     /// The steps that need it.
     needed_by: &'static str,
+    /// Whether `--core` has one of these steps.
+    in_core: bool,
     /// A command that succeeds if the program is installed, and prints its version.
     probe: &'static [&'static str],
     /// The minimum version, as `major.minor`.
@@ -25,13 +27,24 @@ const REQUIREMENTS: &[Requirement] = &[
     Requirement {
         name: "git",
         needed_by: "tests",
+        in_core: false,
         probe: &["git", "--version"],
         min_version: None,
         packages: &["git"],
     },
+    // Part of every system that we know, so `--core` uses it too.
+    Requirement {
+        name: "tar",
+        needed_by: "packages, peers",
+        in_core: true,
+        probe: &["tar", "--version"],
+        min_version: None,
+        packages: &["tar"],
+    },
     Requirement {
         name: "Node.js 20 or newer",
-        needed_by: "peers, conformance",
+        needed_by: "peers, tests, conformance",
+        in_core: false,
         probe: &["node", "--version"],
         min_version: Some((20, 0)),
         packages: &["nodejs"],
@@ -39,13 +52,15 @@ const REQUIREMENTS: &[Requirement] = &[
     Requirement {
         name: "npm",
         needed_by: "peers, conformance",
+        in_core: false,
         probe: &["npm", "--version"],
         min_version: None,
         packages: &["npm"],
     },
     Requirement {
         name: "Python 3.11 or newer",
-        needed_by: "peers",
+        needed_by: "peers, tests",
+        in_core: false,
         probe: &["python3", "--version"],
         min_version: Some((3, 11)),
         packages: &["python3"],
@@ -53,6 +68,7 @@ const REQUIREMENTS: &[Requirement] = &[
     Requirement {
         name: "Python's venv module",
         needed_by: "peers",
+        in_core: false,
         probe: &["python3", "-c", "import venv, ensurepip"],
         min_version: None,
         packages: &["python3-venv"],
@@ -60,22 +76,24 @@ const REQUIREMENTS: &[Requirement] = &[
     Requirement {
         name: "valgrind",
         needed_by: "bench",
+        in_core: false,
         probe: &["valgrind", "--version"],
         min_version: None,
         packages: &["valgrind"],
     },
 ];
 
-/// Checks that all programs are installed. Missing ones are installed if this is
-/// a Debian system and we are root; otherwise fails with a list of them.
-pub fn ensure() -> Result<(), Failure> {
-    let missing = missing();
+/// Checks that all programs are installed, or those that `--core` needs. Missing
+/// ones are installed if this is a Debian system and we are root; otherwise fails
+/// with a list of them.
+pub fn ensure(core: bool) -> Result<(), Failure> {
+    let missing = missing(core);
     if missing.is_empty() {
         return Ok(());
     }
     if can_install() {
         install(&missing)?;
-        let missing = self::missing();
+        let missing = self::missing(core);
         return match missing.is_empty() {
             true => Ok(()),
             false => Err(report(&missing)),
@@ -84,9 +102,10 @@ pub fn ensure() -> Result<(), Failure> {
     Err(report(&missing))
 }
 
-fn missing() -> Vec<&'static Requirement> {
+fn missing(core: bool) -> Vec<&'static Requirement> {
     REQUIREMENTS
         .iter()
+        .filter(|requirement| requirement.in_core || !core)
         .filter(|requirement| !requirement.is_met())
         .collect()
 }
@@ -185,6 +204,7 @@ mod tests {
         let requirement = |probe, min_version| Requirement {
             name: "it",
             needed_by: "a test",
+            in_core: false,
             probe,
             min_version,
             packages: &[],

@@ -192,7 +192,8 @@ const STEPS: &[Step] = &[
 ];
 
 /// The step that `--core` runs instead of `tests`: the tests that need no
-/// third-party programs.
+/// third-party programs. A test that needs one is in a module with one of these
+/// names.
 const CORE_TESTS: Step = Step {
     name: "tests",
     phase: Phase::Tests,
@@ -229,9 +230,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
             ));
         }
     }
-    if !core {
-        requirements::ensure()?;
-    }
+    requirements::ensure(core)?;
     let start = Instant::now();
     let progress = Progress::default();
     progress.run_all(steps(core, Phase::First), Step::run);
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn the_core_steps_need_nothing_but_rust() {
+    fn the_core_steps_need_no_third_party_programs() {
         let phases = [Phase::First, Phase::Tests, Phase::Checks, Phase::Last];
         let names = |core, phase| steps(core, phase).map(|step| step.name);
         let core: Vec<&str> = phases

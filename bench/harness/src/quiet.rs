@@ -26,8 +26,8 @@ pub(crate) fn wait() -> Result<f64, Failure> {
         }
     }
     Err(format!(
-        "something else takes {:.0} % of the processors, so that times would mean nothing; \
-         end it, or say `--anyway` and have that written beside the figures",
+        "other programs use {:.0} % of the processors, so measured times would mean nothing; \
+         stop them, or pass `--anyway` to measure and note the load beside the figures",
         busy * 100.0
     ))
 }

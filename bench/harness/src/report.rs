@@ -97,7 +97,7 @@ pub(crate) fn check(places: &Places, all: &[Results]) -> Result<(), Failure> {
     for (path, text) in texts(places, all)? {
         if read(&path)? != text {
             return Err(format!(
-                "{} does not say what bench/results says; `cargo xtask bench report` writes it again",
+                "{} differs from bench/results; `cargo xtask bench report` rewrites it",
                 path.display()
             ));
         }

@@ -4,6 +4,7 @@ use std::{fmt, io, process::ExitCode};
 
 use bowline::{
     Error, Reason,
+    proto::http::{StatusClass, classify_status},
     registry::{NameError, RegistryError},
     transport::{ConnectionError, ConnectionErrorKind},
 };
@@ -50,8 +51,12 @@ impl FailureKind {
         match cause.kind() {
             // A 403 with a challenge is reported as unauthorized. A plain 403
             // refuses the request regardless of who makes it.
-            ConnectionErrorKind::Unauthorized(_)
-            | ConnectionErrorKind::Status { status: 401, .. } => Self::Authorization,
+            ConnectionErrorKind::Unauthorized(_) => Self::Authorization,
+            ConnectionErrorKind::Status { status, .. }
+                if classify_status(*status) == StatusClass::Unauthenticated =>
+            {
+                Self::Authorization
+            }
             ConnectionErrorKind::OpeningTimeout(_) => Self::Timeout,
             _ => Self::Unreachable,
         }

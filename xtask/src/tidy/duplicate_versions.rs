@@ -9,7 +9,7 @@ use super::{Violation, dependency_tree::Package};
 
 /// Packages that are linked in several versions, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("getrandom", "ring uses 0.2, jsonschema uses 0.3"),
+    ("getrandom", "ring uses 0.2"),
     ("syn", "2 is used by build tools that have not moved to 3"),
     ("windows-sys", "ring uses 0.52, on Windows only"),
 ];

@@ -134,6 +134,7 @@ fn report_changes(cx: &Context, file: &LockFile, current: &Lock) -> Result<(), F
         let reviewed = file.lock.servers.get(name)?;
         Some(ServerChanges {
             server: name.clone(),
+            is_new: false,
             changes: reviewed.compare(server),
         })
     });

@@ -98,6 +98,7 @@ impl Lock {
                 let reviewed = file.lock.servers.get(name);
                 ServerChanges {
                     server: name.clone(),
+                    is_new: reviewed.is_none(),
                     changes: reviewed.unwrap_or(&LockedServer::default()).compare(server),
                 }
             })

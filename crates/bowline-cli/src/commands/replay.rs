@@ -24,11 +24,11 @@ const MAX_VALUE_CHARS: usize = 200;
 Any command that talks to a server makes a recording with --record FILE.
 
 Examples:
-  bowline replay talk.jsonl                          show what it contains
-  bowline replay talk.jsonl --serve                  respond as the recorded server did
-  bowline list -- bowline replay talk.jsonl --serve  the same, with bowline as the client
-  bowline replay talk.jsonl --check time             repeat the requests and compare
-  bowline replay talk.jsonl --check time --ignore content[*].text
+  bowline replay session.jsonl                          show what it contains
+  bowline replay session.jsonl --serve                  respond as the recorded server did
+  bowline list -- bowline replay session.jsonl --serve  the same, with bowline as the client
+  bowline replay session.jsonl --check time             repeat the requests and compare
+  bowline replay session.jsonl --check time --ignore content[*].text
 
 Calls of tools that are not marked read-only or idempotent are repeated only with
 --all. Values that always differ are ignored: ids, _meta, requestState and the

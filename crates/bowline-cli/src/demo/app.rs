@@ -30,6 +30,11 @@ impl App {
         })
     }
 
+    /// Stores the secret for other processes; see [`Secret::persist`].
+    pub(super) fn persist_secret(&self) -> Result<(), &str> {
+        self.secret.persist()
+    }
+
     /// Returns whether the process may be ended without harming the client.
     pub(super) fn has_own_process(&self) -> bool {
         self.location == ServerLocation::ChildProcess

@@ -13,6 +13,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct ServerChanges {
     pub(crate) server: String,
+    /// Whether it was not locked before.
+    pub(crate) is_new: bool,
     pub(crate) changes: Vec<Change>,
 }
 
@@ -21,6 +23,29 @@ impl ServerChanges {
     pub(crate) fn kind(&self) -> ChangeKind {
         let kinds = self.changes.iter().map(|change| change.kind);
         kinds.max().unwrap_or(ChangeKind::Identical)
+    }
+
+    /// Returns how many items of each kind there are: `2 tools, 1 prompt`.
+    fn counts(&self) -> String {
+        let kinds = [
+            ItemKind::Tool,
+            ItemKind::Prompt,
+            ItemKind::Resource,
+            ItemKind::Template,
+        ];
+        let counts = kinds.iter().filter_map(|kind| {
+            let items = self.changes.iter().filter(|change| change.item == *kind);
+            match items.count() {
+                0 => None,
+                1 => Some(format!("1 {kind}")),
+                count => Some(format!("{count} {kind}s")),
+            }
+        });
+        let counts: Vec<_> = counts.collect();
+        match counts.is_empty() {
+            true => "nothing".to_owned(),
+            false => counts.join(", "),
+        }
     }
 }
 
@@ -35,6 +60,11 @@ pub(crate) fn print_changes(cx: &Context, servers: &[ServerChanges]) -> Result<(
         let name = paint.bold(escape_name(&server.server));
         if server.changes.is_empty() {
             cx.output.line(format!("{name}: unchanged"))?;
+            continue;
+        }
+        if server.is_new {
+            cx.output
+                .line(format!("{name}: new, {}", server.counts()))?;
             continue;
         }
         cx.output.line(format!("{name}:"))?;

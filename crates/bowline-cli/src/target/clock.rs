@@ -124,7 +124,7 @@ impl Drop for PauseGuard {
 
 impl fmt::Debug for CommandClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Patience")
+        f.write_str("CommandClock")
     }
 }
 

@@ -155,7 +155,10 @@ fn what_comes_with_a_refusal_is_shown() {
         assert!(doctor.text().contains(shown), "{status}: {doctor:?}");
         let traced = rig.run(&["list", &url, "--trace"]);
         assert!(traced.stderr.matches(shown).count() > 1, "{traced:?}");
-        let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/talk.jsonl");
+        let recording = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/recordings/session.jsonl"
+        );
         let replayed = rig.run(&["replay", recording, "--check", &url]);
         assert_eq!(replayed.code, Some(4), "{status}: {replayed:?}");
         assert!(replayed.stderr.contains(shown), "{status}: {replayed:?}");
@@ -352,7 +355,7 @@ fn what_programs_read_does_not_steer_a_terminal_either() {
 fn a_recording_is_not_written_to_where_a_link_leads() {
     let rig = Rig::empty();
     let target = rig.file("precious", "");
-    let link = rig.work().join("talk.jsonl");
+    let link = rig.work().join("session.jsonl");
     std::os::unix::fs::symlink(&target, &link).expect("it can be made");
     let dangling = rig.work().join("dangling.jsonl");
     std::os::unix::fs::symlink(rig.work().join("not-yet"), &dangling).expect("it can be made");
@@ -450,10 +453,10 @@ fn a_recording_is_for_its_owner_alone_whatever_the_file_was_before() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let rig = Rig::empty();
-    let path = rig.file("talk.jsonl", "");
+    let path = rig.file("session.jsonl", "");
     let open = std::fs::Permissions::from_mode(0o666);
     std::fs::set_permissions(&path, open).expect("it is ours");
-    let ran = rig.run(&["ping", "demo", "--record", "talk.jsonl"]);
+    let ran = rig.run(&["ping", "demo", "--record", "session.jsonl"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let about = std::fs::metadata(&path).expect("it is there");
     assert!(about.len() > 0);

@@ -6,6 +6,7 @@ mod call;
 mod demo;
 mod documents;
 mod errands;
+mod interaction;
 mod limits;
 mod peers;
 #[cfg(unix)]
@@ -13,7 +14,6 @@ mod picture;
 mod rig;
 mod sessions;
 mod snapshots;
-mod talk;
 #[cfg(unix)]
 mod terminal;
 mod traffic;

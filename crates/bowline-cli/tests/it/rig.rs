@@ -51,12 +51,12 @@ impl Rig {
         Self { folder }
     }
 
-    /// A home in which the servers `fixture` and `talker` are configured.
+    /// A home in which the servers `fixture` and `asker` are configured.
     pub(crate) fn new() -> Self {
         let rig = Self::empty();
         let server = |name| serde_json::json!({"command": example(name)});
-        let (fixture, talker) = (server("fixture"), server("talker"));
-        rig.configure(&serde_json::json!({"mcpServers": {"fixture": fixture, "talker": talker}}));
+        let (fixture, asker) = (server("fixture"), server("asker"));
+        rig.configure(&serde_json::json!({"mcpServers": {"fixture": fixture, "asker": asker}}));
         rig
     }
 

@@ -113,7 +113,7 @@ fn the_end_of_a_link_is_recorded_with_its_cause() {
 
 #[test]
 fn a_recording_answers_as_the_server_did_in_both_eras() {
-    for name in ["talk", "older"] {
+    for name in ["session", "older"] {
         let file = recording(name);
         let ran = run_on(name, &["replay", &file, "--check", "--all", "--json"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -152,7 +152,7 @@ impl Drop for Served {
 
 #[test]
 fn a_recording_is_served_over_http_in_both_eras() {
-    for name in ["talk", "older"] {
+    for name in ["session", "older"] {
         let (rig, file) = (Rig::empty(), recording(name));
         let served = Served::start(&rig, &file);
         let ran = rig.run(&["replay", &file, "--check", "--all", "--json", &served.url]);
@@ -182,7 +182,7 @@ fn news_of_a_recording_are_served_over_http_too() {
 fn a_recording_is_served_to_this_machine_only() {
     let args = [
         "replay",
-        &recording("talk"),
+        &recording("session"),
         "--serve",
         "--http",
         "0.0.0.0:0",
@@ -193,7 +193,7 @@ fn a_recording_is_served_to_this_machine_only() {
 
 #[test]
 fn a_live_server_is_compared_with_its_recording() {
-    for (name, same) in [("talk", 7), ("older", 3)] {
+    for (name, same) in [("session", 7), ("older", 3)] {
         let (rig, file) = (Rig::new(), recording(name));
         let args = ["replay", &file, "--check", "fixture", "--all", "--json"];
         let ran = rig.run(&args);
@@ -204,7 +204,7 @@ fn a_live_server_is_compared_with_its_recording() {
 
 #[test]
 fn what_may_have_effects_is_not_done_again() {
-    let (rig, file) = (Rig::new(), recording("talk"));
+    let (rig, file) = (Rig::new(), recording("session"));
     let ran = rig.run(&["replay", &file, "--check", "fixture", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let requests = ran.json()["requests"].clone();

@@ -368,7 +368,7 @@ fn a_name_is_not_taken_over_by_a_copy_either() {
 #[test]
 fn a_call_that_was_suspended_goes_on_with_what_was_trusted() {
     let project = Project::new();
-    project.write(&json!({"theirs": {"command": example("talker")}}));
+    project.write(&json!({"theirs": {"command": example("asker")}}));
     project.trust("theirs");
     let suspended = project.rig.run(&["call", "theirs.in_turn", "--json"]);
     let id = suspended.json()["suspended"]
@@ -378,7 +378,7 @@ fn a_call_that_was_suspended_goes_on_with_what_was_trusted() {
     project.write(&json!({"theirs": project.entry()}));
     let why = "is no longer the server that the call was made to";
     project.check_refused(&["resume", &id], why);
-    project.write(&json!({"theirs": {"command": example("talker")}}));
+    project.write(&json!({"theirs": {"command": example("asker")}}));
     let ran = project.rig.run(&["resume", &id, "row=1"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }

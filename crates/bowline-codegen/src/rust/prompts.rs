@@ -3,10 +3,12 @@
 use bowline::lock::{LockedPrompt, LockedServer};
 use bowline_schema::print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal};
 
-use super::source::{Function, imports, indented, paths};
+use super::source::{Function, imports, indented, options};
 use crate::{describe::prompt_arguments, error::GenerateError, names::Scope};
 
 const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::GetPromptResult};\n";
+
+const ARGUMENTS: &str = "use ::bowline::typed::prompt_arguments;\n";
 
 /// Returns the module for the prompts of a server, if it has any.
 pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, GenerateError> {
@@ -15,13 +17,15 @@ pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, 
     for (name, prompt) in &server.prompts {
         let identifier = function_name(name);
         scope.take(name, &identifier)?;
-        items.push(function(name, &identifier, prompt).print());
+        items.push(function(name, &identifier, prompt).print(4));
         items.extend(types(&identifier, prompt));
     }
     if items.is_empty() {
         return Ok(Vec::new());
     }
-    items.insert(0, IMPORTS.to_owned());
+    let has_arguments = server.prompts.values().any(|it| !it.arguments.is_empty());
+    let typed = if has_arguments { ARGUMENTS } else { "" };
+    items.insert(0, format!("{typed}{IMPORTS}"));
     let body = indented(&items.join("\n"));
     Ok(vec![format!(
         "/// Prompts.\npub mod prompts {{\n{body}}}\n"
@@ -32,9 +36,9 @@ fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
     let mut parameters = vec!["client: &'a Client".to_owned()];
     let has_arguments = !prompt.arguments.is_empty();
     parameters.extend(has_arguments.then(|| format!("args: &{identifier}::Args")));
-    let arguments = match has_arguments {
-        true => "::bowline::typed::prompt_arguments(args)",
-        false => "[(\"\", \"\"); 0]",
+    let (statements, arguments) = match has_arguments {
+        true => ("    let arguments = prompt_arguments(args);\n", "arguments"),
+        false => ("", "[(\"\", \"\"); 0]"),
     };
     let text = prompt.description.as_ref().or(prompt.title.as_ref());
     let call = format!("get({}, {arguments})", string_literal(name));
@@ -43,6 +47,7 @@ fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
         name: identifier.to_owned(),
         parameters,
         returns: "Call<'a, GetPromptResult>".to_owned(),
+        statements: statements.to_owned(),
         body: vec!["client".to_owned(), "prompts()".to_owned(), call],
     }
 }
@@ -53,7 +58,7 @@ fn types(identifier: &str, prompt: &LockedPrompt) -> Option<String> {
         return None;
     }
     let shape = prompt_arguments(prompt);
-    let mut types = RustTypes::new(paths());
+    let mut types = RustTypes::new(options(8));
     types.add(&shape, "Args", Purpose::Make);
     let items = types.items();
     let body = format!("{}\n{items}", imports(&types));

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use bowline::lock::{LockedResource, LockedServer};
 use bowline_schema::print::rust::{doc_comment, field_name, function_name, string_literal};
 
-use super::source::{Function, indented};
+use super::source::{Function, format_statement, indented};
 use crate::names::numbered;
 
 const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::ReadResourceResult};\n";
+
+const ENCODE: &str = "use ::bowline::typed::encode;\n";
 
 /// Returns the module for the resources of a server, if it has any.
 pub(super) fn section(server: &LockedServer) -> Vec<String> {
@@ -18,7 +20,7 @@ pub(super) fn section(server: &LockedServer) -> Vec<String> {
         let name = free_name(resource, &mut taken);
         items.push(constant(&name, uri, resource));
         let address = constant_name(&name);
-        items.push(reader(&name, resource, Vec::new(), &address).print());
+        items.push(reader(&name, resource, Vec::new(), String::new(), &address).print(4));
     }
     for (template, resource) in &server.resource_templates {
         let name = free_name(resource, &mut taken);
@@ -28,9 +30,15 @@ pub(super) fn section(server: &LockedServer) -> Vec<String> {
     if items.is_empty() {
         return Vec::new();
     }
-    if items.iter().any(|item| item.contains("client: &'a Client")) {
-        items.insert(0, IMPORTS.to_owned());
-    }
+    let uses = |text: &str| items.iter().any(|item| item.contains(text));
+    let client = if uses("client: &'a Client") {
+        IMPORTS
+    } else {
+        ""
+    };
+    let encode = if uses("encode(") { ENCODE } else { "" };
+    let imports = format!("{encode}{client}");
+    items.splice(0..0, (!imports.is_empty()).then_some(imports));
     let body = indented(&items.join("\n"));
     vec![format!("/// Resources.\npub mod resources {{\n{body}}}\n")]
 }
@@ -66,6 +74,7 @@ fn reader(
     name: &str,
     resource: &LockedResource,
     variables: Vec<String>,
+    statements: String,
     address: &str,
 ) -> Function {
     let mut parameters = vec!["client: &'a Client".to_owned()];
@@ -75,6 +84,7 @@ fn reader(
         name: function_name(name),
         parameters,
         returns: "Call<'a, ReadResourceResult>".to_owned(),
+        statements,
         body: vec![
             "client".to_owned(),
             "resources()".to_owned(),
@@ -86,7 +96,7 @@ fn reader(
 /// Returns a function that fills in a template, if it has plain variables only.
 fn template_reader(name: &str, template: &str, resource: &LockedResource) -> Option<String> {
     let mut rest = template;
-    let mut taken = HashSet::from(["client".to_owned()]);
+    let mut taken = HashSet::from(["client", "encode", "uri"].map(str::to_owned));
     let (mut format, mut parameters, mut values) = (String::new(), Vec::new(), Vec::new());
     while let Some((before, after)) = rest.split_once('{') {
         let (variable, after) = after.split_once('}')?;
@@ -97,7 +107,7 @@ fn template_reader(name: &str, template: &str, resource: &LockedResource) -> Opt
         let identifier = numbered(&field_name(variable), |it| taken.insert(it.to_owned()));
         format.push_str(before);
         format.push_str("{}");
-        values.push(format!("::bowline::typed::encode({identifier})"));
+        values.push(format!("encode({identifier})"));
         parameters.push(format!("{identifier}: &str"));
         rest = after;
     }
@@ -105,7 +115,7 @@ fn template_reader(name: &str, template: &str, resource: &LockedResource) -> Opt
     if rest.contains('}') || parameters.is_empty() {
         return None;
     }
-    let format = string_literal(&format);
-    let address = format!("&format!({format}, {})", values.join(", "));
-    Some(reader(name, resource, parameters, &address).print())
+    values.insert(0, string_literal(&format));
+    let statements = format_statement("uri", &values);
+    Some(reader(name, resource, parameters, statements, "&uri").print(4))
 }

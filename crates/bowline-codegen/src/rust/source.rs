@@ -1,18 +1,22 @@
 //! Pieces of Rust source.
 
-use bowline_schema::print::rust::{Paths, RustTypes, doc_comment};
+use bowline_schema::print::rust::{Options, RustTypes, doc_comment};
 
 /// The width of a line of code.
 const WIDTH: usize = 100;
+/// The longest chain of calls, and the longest arguments, that rustfmt leaves on one
+/// line.
+const MAX_CHAIN: usize = 60;
 
-/// The types of `bowline` that generated code uses.
-pub(super) fn paths() -> Paths {
-    let mut paths = Paths::default();
-    paths.value = "Value".to_owned();
-    paths.object = "Object".to_owned();
-    paths.map = "Map".to_owned();
-    paths.present = "::bowline::typed::present".to_owned();
-    paths
+/// Returns how types are printed that are indented by this many spaces.
+pub(super) fn options(indent: usize) -> Options {
+    let mut options = Options::default();
+    options.value = "Value".to_owned();
+    options.object = "Object".to_owned();
+    options.map = "Map".to_owned();
+    options.present = "::bowline::typed::present".to_owned();
+    options.width = WIDTH - indent;
+    options
 }
 
 /// Returns the imports of a module with these types.
@@ -38,26 +42,28 @@ pub(super) fn indented(text: &str) -> String {
     lines.collect()
 }
 
-/// A function with a body of one expression.
+/// A function that makes a call.
 pub(super) struct Function {
     pub(super) docs: Vec<String>,
     pub(super) name: String,
     pub(super) parameters: Vec<String>,
     pub(super) returns: String,
+    /// Lines before the call.
+    pub(super) statements: String,
     /// A chain of calls: the receiver, then one call each.
     pub(super) body: Vec<String>,
 }
 
 impl Function {
-    pub(super) fn print(&self) -> String {
+    /// Returns the function, for a place that is indented by this many spaces.
+    pub(super) fn print(&self, indent: usize) -> String {
         let mut text = doc_comment(&self.docs, 0);
         let (name, returns) = (&self.name, &self.returns);
-        let line = format!(
-            "pub fn {name}<'a>({}) -> {returns} {{\n",
-            self.parameters.join(", ")
-        );
-        if line.len() <= WIDTH + 1 {
+        let parameters = self.parameters.join(", ");
+        let line = format!("pub fn {name}<'a>({parameters}) -> {returns} {{");
+        if line.chars().count() + indent <= WIDTH {
             text.push_str(&line);
+            text.push('\n');
         } else {
             text.push_str(&format!("pub fn {name}<'a>(\n"));
             for parameter in &self.parameters {
@@ -65,6 +71,7 @@ impl Function {
             }
             text.push_str(&format!(") -> {returns} {{\n"));
         }
+        text.push_str(&self.statements);
         text.push_str(&chain(&self.body));
         text.push_str("}\n");
         text
@@ -74,11 +81,20 @@ impl Function {
 /// Writes a chain of calls as rustfmt does: on one line if it is short.
 fn chain(calls: &[String]) -> String {
     let line = format!("    {}\n", calls.join("."));
-    // The longest chain that rustfmt leaves on one line has 60 characters.
-    if calls.len() <= 2 || line.trim().len() <= 60 {
+    if calls.len() <= 2 || line.trim().len() <= MAX_CHAIN {
         return line;
     }
     let (first, rest) = calls.split_first().expect("a chain has a receiver");
     let rest = rest.iter().map(|call| format!("        .{call}\n"));
     format!("    {first}\n{}", rest.collect::<String>())
+}
+
+/// Writes a statement that formats a string.
+pub(super) fn format_statement(name: &str, arguments: &[String]) -> String {
+    let joined = arguments.join(", ");
+    if joined.len() <= MAX_CHAIN {
+        return format!("    let {name} = format!({joined});\n");
+    }
+    let lines = arguments.join(",\n        ");
+    format!("    let {name} = format!(\n        {lines}\n    );\n")
 }

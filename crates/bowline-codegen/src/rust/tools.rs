@@ -9,7 +9,7 @@ use bowline_schema::{
     shape::Shape,
 };
 
-use super::source::{Function, imports, indented, paths};
+use super::source::{Function, imports, indented, options};
 use crate::{
     describe::{hints, takes_arguments},
     error::GenerateError,
@@ -49,7 +49,7 @@ impl<'a> ToolItems<'a> {
             name,
             identifier,
             tool,
-            types: RustTypes::new(paths()),
+            types: RustTypes::new(options(4)),
             aliases: Vec::new(),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> ToolItems<'a> {
         }
         let function = self.function(has_arguments);
         let module = self.module();
-        let mut items = vec![function.print()];
+        let mut items = vec![function.print(0)];
         items.extend(module);
         items
     }
@@ -108,6 +108,7 @@ impl<'a> ToolItems<'a> {
             name: module.clone(),
             parameters,
             returns,
+            statements: String::new(),
             body,
         }
     }

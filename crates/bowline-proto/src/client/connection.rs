@@ -185,7 +185,7 @@ impl Connection {
     /// Answers all questions of an [`Event::InputRequired`](super::Event), or, with
     /// `None`, ends the call.
     pub fn provide_input(&mut self, now: Instant, call: CallId, responses: Option<InputResponses>) {
-        self.step(now, StateInput::Input(call, responses));
+        self.step(now, StateInput::Answers(call, responses));
     }
 
     /// Replaces the roots reported to the server. Does not send a notification about

@@ -85,7 +85,7 @@ pub(super) enum StateInput {
     Cancel(CallId, Cancellation),
     Notify(OutgoingMessage),
     Respond(PeerRequestId, Result<RawJson, ErrorObject>),
-    Input(CallId, Option<InputResponses>),
+    Answers(CallId, Option<InputResponses>),
     Stop,
 }
 
@@ -197,7 +197,7 @@ impl State {
                 ready.respond(core, now, request, reply);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), Input::Input(id, responses)) => {
+            (Self::Ready(mut ready), Input::Answers(id, responses)) => {
                 ready.provide_input(core, now, id, responses);
                 Self::Ready(ready)
             }
@@ -248,7 +248,7 @@ impl State {
             }
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
-                Input::Input(id, responses),
+                Input::Answers(id, responses),
             ) => {
                 core.queue_input(now, id, responses);
                 state
@@ -349,7 +349,7 @@ impl State {
                 | Input::ListSubscriptionsChanged
                 | Input::Cancel(..)
                 | Input::Respond(..)
-                | Input::Input(..)
+                | Input::Answers(..)
                 | Input::Stop,
             )
             | (
@@ -365,7 +365,7 @@ impl State {
                 | Input::ListSubscriptionsChanged
                 | Input::Cancel(..)
                 | Input::Respond(..)
-                | Input::Input(..)
+                | Input::Answers(..)
                 | Input::Stop,
             ) => state,
         }

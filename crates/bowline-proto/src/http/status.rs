@@ -51,7 +51,8 @@ pub fn status_for_error(error_code: i64, meta_missing: bool) -> u16 {
 pub fn classify_status(status: u16) -> StatusClass {
     match status {
         200..=299 => StatusClass::Success,
-        401 | 403 | 407 => StatusClass::AccessDenied,
+        401 => StatusClass::Unauthenticated,
+        403 | 407 => StatusClass::AccessDenied,
         404 => StatusClass::NotFound,
         408 | 425 | 429 | 503 => StatusClass::NotProcessed,
         400..=499 | 501 | 505 => StatusClass::Rejected,
@@ -66,8 +67,10 @@ pub fn classify_status(status: u16) -> StatusClass {
 pub enum StatusClass {
     /// 2xx: the server accepted the request.
     Success,
-    /// 401, 403, 407: the server or a proxy requires other credentials, or does
-    /// not admit this client.
+    /// 401: the server requires credentials, or others than those it was sent.
+    Unauthenticated,
+    /// 403, 407: the server refuses this client or this request, whoever makes it,
+    /// or a proxy does not admit the client.
     AccessDenied,
     /// 404: the session, method or endpoint does not exist. For a request that
     /// named a session, the session has ended.
@@ -94,6 +97,13 @@ impl StatusClass {
     #[must_use]
     pub fn is_temporary(self) -> bool {
         matches!(self, Self::NotProcessed | Self::ServerError)
+    }
+
+    /// Returns whether the server or a proxy denies this client access (401, 403 and
+    /// 407). The same request will not be accepted later without other credentials.
+    #[must_use]
+    pub fn denies_access(self) -> bool {
+        matches!(self, Self::Unauthenticated | Self::AccessDenied)
     }
 
     /// Returns whether the server rejects what the request asks for. In response
@@ -172,7 +182,8 @@ mod tests {
     fn every_class_of_status() {
         for (class, statuses) in [
             (StatusClass::Success, &[200, 202, 204][..]),
-            (StatusClass::AccessDenied, &[401, 403, 407]),
+            (StatusClass::Unauthenticated, &[401]),
+            (StatusClass::AccessDenied, &[403, 407]),
             (StatusClass::NotFound, &[404]),
             (StatusClass::NotProcessed, &[408, 425, 429, 503]),
             (
@@ -184,6 +195,8 @@ mod tests {
         ] {
             for status in statuses {
                 assert_eq!(classify_status(*status), class, "{status}");
+                let denied = [401, 403, 407].contains(status);
+                assert_eq!(class.denies_access(), denied, "{status}");
             }
         }
     }

@@ -40,8 +40,9 @@ fn is_declared(config: &Config, rules: &Rules, name: &str) -> bool {
     }
 }
 
-/// Tasks need a capability in one era and an extension in the other.
-fn task_capability(name: &str) -> Option<&'static str> {
+/// Returns the capability for a method about tasks, which either side may run for the
+/// other. Tasks need a capability in one era and an extension in the other.
+pub(super) fn task_capability(name: &str) -> Option<&'static str> {
     match name {
         method::TASKS_GET | method::TASKS_RESULT | method::TASKS_UPDATE => Some("tasks"),
         method::TASKS_LIST => Some("tasks.list"),

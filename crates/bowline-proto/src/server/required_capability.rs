@@ -1,6 +1,7 @@
 //! The client capability that a question requires.
 
-use crate::model::{InputKind, InputRequest, method};
+use super::method_check::task_capability;
+use crate::model::{InputKind, InputRequest};
 
 /// Returns the client capability that a question requires, as a path for
 /// [`ClientCapabilities::has`](crate::model::ClientCapabilities::has). A
@@ -18,16 +19,7 @@ pub fn required_capability(question: &InputRequest) -> Option<&'static str> {
         InputKind::Elicit(params) => Some(params.required_capability()),
         InputKind::CreateMessage(params) => Some(params.required_capability()),
         InputKind::ListRoots(_) => Some("roots"),
+        // Clients may run our calls as tasks, and be asked about them.
         InputKind::Unknown { method, .. } => task_capability(method),
-    }
-}
-
-/// Clients may run our calls as tasks, and be asked about them.
-fn task_capability(name: &str) -> Option<&'static str> {
-    match name {
-        method::TASKS_GET | method::TASKS_RESULT => Some("tasks"),
-        method::TASKS_LIST => Some("tasks.list"),
-        method::TASKS_CANCEL => Some("tasks.cancel"),
-        _ => None,
     }
 }

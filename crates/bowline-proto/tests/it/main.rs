@@ -2,6 +2,7 @@
 
 mod auth;
 mod client;
+mod examples;
 mod http;
 mod jsonrpc;
 mod model;

@@ -24,7 +24,7 @@ use crate::{
 /// How many frames are read before other tasks on this thread run and their requests
 /// are written. Without a limit, the server would be idle until we have processed all
 /// its frames.
-const FRAMES_PER_TURN: usize = 32;
+const MAX_FRAMES_PER_TURN: usize = 32;
 
 type DialFuture = BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>>;
 
@@ -48,7 +48,7 @@ impl Driver {
         if let Some(era) = transport.known_era() {
             shared.lock().machine.assume_era(era);
         }
-        let timer = Box::pin(sleep_until(shared.to_tokio(shared.now())));
+        let timer = Box::pin(sleep_until(shared.to_tokio_instant(shared.now())));
         Self {
             shared,
             transport,
@@ -68,7 +68,7 @@ impl Driver {
         }
         self.poll_dial(inner, cx);
         let more = Self::read(inner, now, cx);
-        self.shared.drain_outputs(inner, now);
+        self.shared.process_outputs(inner, now);
         if let Some((_, link)) = &mut inner.link {
             // If not ready, the link wakes us when it can make progress.
             let _ = link.poll_flush(cx);
@@ -117,7 +117,7 @@ impl Driver {
     /// Reads the available frames and processes their outputs together. Returns whether
     /// there may be more frames.
     fn read(inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
-        for _ in 0..FRAMES_PER_TURN {
+        for _ in 0..MAX_FRAMES_PER_TURN {
             let Some((link, open_link)) = &mut inner.link else {
                 return false;
             };
@@ -152,7 +152,7 @@ impl Driver {
             inner.wakes_at.take_if(|_| self.timer.is_elapsed());
             return false;
         };
-        let deadline = self.shared.to_tokio(at);
+        let deadline = self.shared.to_tokio_instant(at);
         // A timer that fires too early is left alone: most deadlines belong to calls,
         // which complete long before, and resetting the timer costs more.
         if self.timer.is_elapsed() || deadline < self.timer.deadline() {

@@ -6,8 +6,9 @@ use super::page_tracker::IncompleteList;
 use crate::proto::{
     ErrorKind, Reason,
     client::{ConnectionError, ConnectionErrorKind, Failure},
+    http::classify_status,
     jsonrpc::{DecodeError, EncodeError, ErrorObject, RawJson},
-    model::ToolFailure,
+    model::{CallToolResult, ToolFailure},
 };
 
 /// The reason why an operation of a client failed. Handlers of servers return another
@@ -63,7 +64,9 @@ enum ErrorRepr {
     /// The parameters could not be serialized to JSON.
     Encode(EncodeError),
     /// The tool ran and reported failure in its result.
-    Tool(String),
+    Tool(Box<CallToolResult>),
+    /// The result of a tool does not have the type that the caller wants.
+    Output(DecodeError, Box<CallToolResult>),
     /// The tool differs from the one that was reviewed.
     #[cfg(feature = "lock")]
     NotAsReviewed(Box<crate::lock::Change>),
@@ -95,8 +98,12 @@ impl Error {
         Self::new(operation, ErrorRepr::Encode(error))
     }
 
-    pub(crate) fn tool_failed(text: String) -> Self {
-        Self::new("tools/call", ErrorRepr::Tool(text))
+    pub(crate) fn tool_failed(result: CallToolResult) -> Self {
+        Self::new("tools/call", ErrorRepr::Tool(Box::new(result)))
+    }
+
+    pub(crate) fn output(error: DecodeError, result: CallToolResult) -> Self {
+        Self::new("tools/call", ErrorRepr::Output(error, Box::new(result)))
     }
 
     #[cfg(feature = "lock")]
@@ -153,7 +160,7 @@ impl Error {
         match &self.inner.repr {
             ErrorRepr::Failed(failure) => failure.kind(),
             ErrorRepr::ErrorResponse(..) | ErrorRepr::Tool(_) => ErrorKind::JsonRpc,
-            ErrorRepr::Decode(_) => ErrorKind::Protocol,
+            ErrorRepr::Decode(_) | ErrorRepr::Output(..) => ErrorKind::Protocol,
             ErrorRepr::IncompleteList(reason) => reason.kind(),
             ErrorRepr::Encode(_) => ErrorKind::Usage,
             ErrorRepr::NotConnected { .. } => ErrorKind::Transport,
@@ -168,7 +175,7 @@ impl Error {
         match &self.inner.repr {
             ErrorRepr::Failed(failure) => failure.reason(),
             ErrorRepr::ErrorResponse(_, reason) => *reason,
-            ErrorRepr::Decode(_) => Reason::InvalidResponse,
+            ErrorRepr::Decode(_) | ErrorRepr::Output(..) => Reason::InvalidResponse,
             ErrorRepr::IncompleteList(why) => why.reason(),
             ErrorRepr::Encode(_) => Reason::InvalidParams,
             ErrorRepr::Tool(_) => Reason::ToolExecutionFailed,
@@ -220,6 +227,16 @@ impl Error {
         }
     }
 
+    /// Returns the result of the tool, if it failed or does not have the type that the
+    /// caller asked for with [`typed`](super::ToolCall::typed).
+    #[must_use]
+    pub fn tool_result(&self) -> Option<&CallToolResult> {
+        match &self.inner.repr {
+            ErrorRepr::Tool(result) | ErrorRepr::Output(_, result) => Some(result),
+            _ => None,
+        }
+    }
+
     /// Returns how the tool differs from the one that was reviewed, if that is why it
     /// was not called.
     #[cfg(feature = "lock")]
@@ -259,20 +276,16 @@ impl Error {
     }
 
     /// Returns whether the server denies access: no credentials are available, or it
-    /// rejected those that were sent (HTTP 401 and 403).
+    /// rejected those that were sent (HTTP 401 and 403; 407 if a proxy did).
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
-        let kind = self.connection_error().map(ConnectionError::kind);
-        matches!(
-            kind,
-            Some(
-                ConnectionErrorKind::Unauthorized(_)
-                    | ConnectionErrorKind::Status {
-                        status: 401 | 403,
-                        ..
-                    }
-            )
-        )
+        match self.connection_error().map(ConnectionError::kind) {
+            Some(ConnectionErrorKind::Unauthorized(_)) => true,
+            Some(ConnectionErrorKind::Status { status, .. }) => {
+                classify_status(*status).denies_access()
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether the same call may succeed later. This does not mean that it is
@@ -303,7 +316,10 @@ impl fmt::Display for Error {
             ErrorRepr::Encode(_) => {
                 write!(f, "{operation}: the parameters cannot be written as JSON")
             }
-            ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),
+            ErrorRepr::Output(..) => {
+                write!(f, "{operation}: the result does not have the expected type")
+            }
+            ErrorRepr::Tool(result) => write!(f, "the tool failed: {}", result.all_text()),
             ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
             ErrorRepr::NotConnected { .. } => f.write_str("not connected"),
             #[cfg(feature = "lock")]
@@ -343,7 +359,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.inner.repr {
-            ErrorRepr::Decode(error) => Some(error),
+            ErrorRepr::Decode(error) | ErrorRepr::Output(error, _) => Some(error),
             ErrorRepr::Encode(error) => Some(error),
             // The server's error and the tool's text are not causes: they are what
             // happened, and part of the message.
@@ -355,7 +371,7 @@ impl std::error::Error for Error {
 /// Makes `result.into_result()?` return a tool failure as an error.
 impl From<ToolFailure> for Error {
     fn from(failure: ToolFailure) -> Self {
-        Self::tool_failed(failure.result.all_text())
+        Self::tool_failed(*failure.result)
     }
 }
 
@@ -422,9 +438,21 @@ mod tests {
             (Error::error_response("tools/call", error), false),
             (Error::decode("ping", DecodeError::new("a", "b")), false),
             (Error::encode("ping", EncodeError::NotAnObject), false),
-            (Error::tool_failed("no".to_owned()), false),
+            (Error::tool_failed(CallToolResult::text("no")), false),
         ] {
             assert_eq!(error.is_connection_error(), expected, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_that_denies_access_is_unauthorized() {
+        for (status, expected) in [(401, true), (403, true), (407, true), (404, false)] {
+            let cause = ConnectionErrorKind::Status {
+                status,
+                retry_after: None,
+            };
+            let error = Error::not_connected(cause.into());
+            assert_eq!(error.is_unauthorized(), expected, "{status}");
         }
     }
 

@@ -22,6 +22,7 @@ use super::{
     subscription::SubscriberCount,
 };
 use crate::{
+    catch_panic::CatchPanic,
     proto::{
         client::{CallId, Event, PeerRequestId},
         jsonrpc::{ErrorObject, RawJson, code, decode_params},
@@ -138,10 +139,10 @@ impl Host {
                 method,
                 params,
             } => {
-                let answer = catch_panic(self.handle_request(&method, HostRequest::Params(params)));
+                let answer = CatchPanic(self.handle_request(&method, HostRequest::Params(params)));
                 let task_shared = Arc::clone(shared);
                 self.spawn_task(HostTask::Request(request), async move {
-                    let answer = answer.await;
+                    let answer = answer.await.unwrap_or_else(|_| Err(panic_error()));
                     task_shared.command(|machine, now| machine.respond(now, request, answer));
                     task_shared.host.task_finished(HostTask::Request(request));
                 });
@@ -289,18 +290,10 @@ fn encode<T: Serialize>(answer: &T) -> Result<RawJson, ErrorObject> {
         .map_err(|error| ErrorObject::new(code::INTERNAL_ERROR, error.to_string()))
 }
 
-/// Runs the host's code on a separate task so that a panic ends only that task.
-/// Dropping the future aborts the task.
-async fn catch_panic(answer: ResponseFuture) -> Result<RawJson, ErrorObject> {
-    let mut task = JoinSet::new();
-    task.spawn(answer);
-    match task.join_next().await {
-        Some(Ok(answer)) => answer,
-        _ => {
-            let message = "the client failed to handle the request";
-            Err(ErrorObject::new(code::INTERNAL_ERROR, message))
-        }
-    }
+/// The response to a request whose handler panicked.
+fn panic_error() -> ErrorObject {
+    let message = "the client failed to handle the request";
+    ErrorObject::new(code::INTERNAL_ERROR, message)
 }
 
 fn method_not_found(name: &str) -> ResponseFuture {

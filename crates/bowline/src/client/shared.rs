@@ -151,7 +151,7 @@ impl Shared {
     }
 
     /// Converts a moment of the machine to the tokio clock.
-    pub(crate) fn to_tokio(&self, moment: Instant) -> TokioInstant {
+    pub(crate) fn to_tokio_instant(&self, moment: Instant) -> TokioInstant {
         self.origin + moment.since_origin()
     }
 
@@ -164,7 +164,7 @@ impl Shared {
         let now = self.now();
         let mut inner = self.lock();
         let result = apply(&mut inner.machine, now);
-        self.drain_outputs(&mut inner, now);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
         result
     }
@@ -179,7 +179,7 @@ impl Shared {
         let mut inner = self.lock();
         let call = start(&mut inner.machine, now);
         inner.waiters.insert(call, waiter);
-        self.drain_outputs(&mut inner, now);
+        self.process_outputs(&mut inner, now);
         inner.flush_or_wake();
         call
     }
@@ -226,7 +226,7 @@ impl Shared {
     }
 
     /// Processes the outputs of the machine.
-    pub(crate) fn drain_outputs(self: &Arc<Self>, inner: &mut Inner, now: Instant) {
+    pub(crate) fn process_outputs(self: &Arc<Self>, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
                 Output::Dial {
@@ -281,7 +281,7 @@ impl Shared {
         // Dropped without closing: closing may need a runtime.
         inner.link = None;
         inner.machine.stop(now);
-        self.drain_outputs(&mut inner, now);
+        self.process_outputs(&mut inner, now);
         if !inner.ended {
             self.handle_event(&mut inner, Event::Ended);
         }

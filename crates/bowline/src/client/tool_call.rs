@@ -14,7 +14,7 @@ use super::{Call, CallFuture, Error, ProgressSender, ToolCallOutcome, suspended_
 use crate::proto::{
     client::SessionNumber,
     jsonrpc,
-    model::{CallToolResult, Meta, ToolMode, method},
+    model::{CallToolResult, Meta, ToolMode},
 };
 
 /// A tool call that has not been sent yet. Set its options, then await it.
@@ -188,7 +188,10 @@ impl<T: DeserializeOwned> ToolOutput for Typed<T> {
             Some(value) => value.get(),
             None => &text,
         };
-        jsonrpc::decode(json.as_bytes()).map_err(|error| Error::decode(method::TOOLS_CALL, error))
+        match jsonrpc::decode(json.as_bytes()) {
+            Ok(output) => Ok(output),
+            Err(error) => Err(Error::output(error, result)),
+        }
     }
 }
 

@@ -124,11 +124,12 @@ pub(super) struct Differences(Vec<Difference>);
 impl Differences {
     /// Compares a text that people or models read.
     pub(super) fn text(&mut self, name: &str, old: Option<&String>, new: Option<&String>) {
+        let was = if name.ends_with('s') { "were" } else { "was" };
         let what = match (old, new) {
             (old, new) if old == new => return,
-            (None, _) => "was added",
-            (_, None) => "was removed",
-            _ => "changed",
+            (None, _) => format!("{was} added"),
+            (_, None) => format!("{was} removed"),
+            _ => "changed".to_owned(),
         };
         self.add(
             ChangeKind::TextOnly,

@@ -1,9 +1,10 @@
-//! The examples run, and print what their readers expect.
+//! The examples run, and print what their readers expect; so does the travel agency,
+//! which SDKs are tested with elsewhere.
 
 use std::process::Command;
 
 use bowline::{Client, transport::ChildProcess};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::process::example;
 
@@ -84,7 +85,7 @@ async fn server_offers_its_tools() {
     assert_eq!(
         counted
             .expect("it is structured")
-            .decode::<serde_json::Value>()
+            .decode::<Value>()
             .expect("JSON"),
         expected
     );
@@ -94,4 +95,53 @@ async fn server_offers_its_tools() {
 #[test]
 fn testing_passes() {
     assert_eq!(output_of("testing"), "ok\n");
+}
+
+/// The flights that a client of the travel agency finds.
+async fn flights(client: &Client) -> Value {
+    // The other tools ask, and this client cannot answer.
+    let tools = client.tools().list().await.expect("it has tools");
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["search_flights"]);
+    let search = client
+        .tools()
+        .call("search_flights", json!({"destination": "Oslo"}));
+    let found = search.await.expect("it searches").structured_content;
+    let mut found: Value = found
+        .expect("it is structured")
+        .decode()
+        .expect("it is JSON");
+    found["flights"].take()
+}
+
+#[tokio::test]
+async fn travel_serves_over_standard_streams() {
+    let client = Client::builder().connect(ChildProcess::new(example("travel")));
+    let client = client.await.expect("it starts");
+    let flights = flights(&client).await;
+    assert_eq!(flights[2]["id"], "Swift-2", "{flights}");
+    client.stop().await;
+}
+
+#[cfg(all(feature = "http-client", feature = "http-server"))]
+#[tokio::test]
+async fn travel_serves_over_http() {
+    use bowline::transport::Http;
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+    let mut process = tokio::process::Command::new(example("travel"))
+        .arg("--http")
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("it starts");
+    let printed = process.stdout.take().expect("it is piped");
+    let url = BufReader::new(printed).lines().next_line().await;
+    let url = url.expect("it is text").expect("it prints its URL");
+    let http = Http::new(&url).expect("it is a URL");
+    let client = Client::builder().connect(http).await.expect("it connects");
+    let flights = flights(&client).await;
+    assert_eq!(flights[0]["id"], "Gull-2", "{flights}");
+    client.stop().await;
+    process.kill().await.expect("it still serves");
 }

@@ -14,17 +14,17 @@ const FIRST_BOOKING: u32 = 1000;
 
 /// A flight on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Flight {
+pub(crate) struct Flight {
     /// Its number.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Its destination.
-    pub(super) destination: String,
+    pub(crate) destination: String,
     /// The day, as 2027-05-01.
-    pub(super) date: String,
+    pub(crate) date: String,
     /// Departure time.
-    pub(super) departs: String,
+    pub(crate) departs: String,
     /// Price in euros.
-    pub(super) price: u32,
+    pub(crate) price: u32,
 }
 
 impl fmt::Display for Flight {
@@ -36,15 +36,15 @@ impl fmt::Display for Flight {
 }
 
 /// An airline that the agency asks for flights.
-pub(super) struct Airline {
-    pub(super) name: &'static str,
+pub(crate) struct Airline {
+    pub(crate) name: &'static str,
     departs: &'static str,
     /// Added to the price of the route.
     fee: u32,
 }
 
 /// All airlines.
-pub(super) const AIRLINES: [Airline; 3] = [
+pub(crate) const AIRLINES: [Airline; 3] = [
     airline("Gull", "06:40", 0),
     airline("Heron", "12:15", 35),
     airline("Swift", "19:30", 20),
@@ -64,7 +64,7 @@ const fn airline(name: &'static str, departs: &'static str, fee: u32) -> Airline
 
 impl Airline {
     /// Returns the flight to a place on a day, if there is one.
-    pub(super) fn search(&self, place: &str, date: &str) -> Option<Flight> {
+    pub(crate) fn search(&self, place: &str, date: &str) -> Option<Flight> {
         let is_route = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
         let (number, (place, price)) = (1..).zip(ROUTES).find(is_route)?;
         Some(Flight {
@@ -94,7 +94,7 @@ impl Agency {
     }
 
     /// Books a flight. Returns the booking number.
-    pub(super) fn book(&self, flight: Flight) -> u32 {
+    pub(crate) fn book(&self, flight: Flight) -> u32 {
         let mut bookings = self.bookings();
         let last = bookings.keys().next_back();
         let number = last.map_or(FIRST_BOOKING, |last| last + 1);
@@ -103,12 +103,12 @@ impl Agency {
     }
 
     /// Returns the flight of a booking.
-    pub(super) fn booking(&self, number: u32) -> Option<Flight> {
+    pub(crate) fn booking(&self, number: u32) -> Option<Flight> {
         self.bookings().get(&number).cloned().flatten()
     }
 
     /// Cancels a booking. Returns whether there was one.
-    pub(super) fn cancel(&self, number: u32) -> bool {
+    pub(crate) fn cancel(&self, number: u32) -> bool {
         let mut bookings = self.bookings();
         bookings.get_mut(&number).and_then(Option::take).is_some()
     }

@@ -3,6 +3,9 @@
 //! it.
 //!
 //! `agency` is the business logic; this file exposes it over the protocol.
+//!
+//! The tests of the library use these two files for a server of their own
+//! (`crates/bowline/tests/programs/travel`), with an `App` of their own.
 
 pub(super) mod agency;
 
@@ -50,7 +53,7 @@ struct Found {
 }
 
 // A tool is an async function. Its doc comment is the description that models
-// read, and its types become the schemas that clients receive.
+// read, and its types define the input and output schemas.
 
 /// Finds flights to a destination on a day
 #[tool(title = "Search flights", read_only)]
@@ -59,7 +62,7 @@ async fn search_flights(#[input] trip: Trip, cx: HandlerContext<App>) -> Result<
     Ok(Json(Found { flights }))
 }
 
-/// Asks one airline after another, and reports progress.
+/// Queries one airline after the other, and reports progress.
 fn search(trip: &Trip, cx: &HandlerContext<App>) -> Vec<Flight> {
     let mut flights = Vec::new();
     for (airline, count) in AIRLINES.iter().zip(1..) {
@@ -70,7 +73,7 @@ fn search(trip: &Trip, cx: &HandlerContext<App>) -> Vec<Flight> {
     flights
 }
 
-/// The form for the traveller: flat, and checked by the server.
+/// The form for the traveller: flat, and validated by the server.
 #[derive(Elicit)]
 #[elicit(key = "choice")]
 struct Choice {
@@ -103,14 +106,14 @@ impl fmt::Display for Seat {
     }
 }
 
-// A tool in three phases. The first and the last run once, though the protocol
-// may make the conversation between them start again.
+// A tool in three phases. The first and the last run once, even if the
+// conversation between them is replayed.
 fn book_flight() -> Tool<App> {
     Tool::new("book_flight")
         .title("Book a flight")
         .description("Books a flight, with the traveller's choice and confirmation")
         .input::<Trip>()
-        // Clients that cannot ask a user and a model do not see this tool.
+        // Clients without elicitation and sampling do not see this tool.
         .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Choice>()
         .phases()
@@ -125,26 +128,26 @@ async fn find(trip: Trip, cx: HandlerContext<App>) -> Result<Vec<Flight>> {
     if flights.is_empty() {
         // The model reads this, and can correct its call.
         let (place, places) = (trip.destination, destinations().join(", "));
-        let why = format!("nobody flies to {place}; there are flights to {places}");
+        let why = format!("no flights to {place}; available destinations: {places}");
         return Err(Error::failed(why));
     }
     persist_secret(&cx);
     Ok(flights)
 }
 
-/// Talks to the traveller.
+/// The conversation with the traveller.
 async fn choose(flights: Vec<Flight>, cx: Conversation<App>) -> Result<(Flight, Seat)> {
     let list: Vec<_> = flights.iter().map(Flight::to_string).collect();
     let question = format!("{} flights. Which one?\n{}", list.len(), list.join("\n"));
-    // An answer that the form does not allow is asked for once more.
+    // An invalid answer is asked for once more.
     let choice = cx.elicit::<Choice>(question).retry(2, OnDecline::Error);
     let Choice { flight, seat } = choice.await?.accepted()?;
     let chosen = flights.into_iter().find(|found| found.id == flight);
-    let chosen = chosen.ok_or_else(|| Error::failed(format!("there is no flight {flight}")))?;
+    let chosen = chosen.ok_or_else(|| Error::failed(format!("flight {flight} not found")))?;
 
     let request = format!("Sum up in one sentence: {chosen}, seat: {seat}");
     let summary = cx.sample(request).max_tokens(100).await?;
-    // Declining or cancelling ends the call here.
+    // If the traveller declines or cancels, the call ends here.
     cx.confirm(format!("{summary}\n\nBook it?")).await?;
     Ok((chosen, seat))
 }
@@ -168,28 +171,29 @@ async fn cancel_booking(
     number: u32,
     cx: Conversation<App>,
 ) -> Result<String> {
-    // While the traveller thinks, things may change. A step runs once, and its
-    // result is remembered.
+    // Time passes while the traveller decides. A step runs once, and its result is
+    // stored.
     let agency = &cx.state().agency;
     let flight = cx
         .step("find", async { Ok(agency.booking(number)) })
         .await?;
-    let flight = flight.ok_or_else(|| Error::failed(format!("there is no booking {number}")))?;
+    let flight = flight.ok_or_else(|| Error::failed(format!("booking {number} not found")))?;
     persist_secret(&cx);
     cx.confirm(format!("Cancel {flight}?")).await?;
     if !cx
         .step("cancel", async { Ok(agency.cancel(number)) })
         .await?
     {
-        return Err(Error::failed("it was just cancelled by someone else"));
+        return Err(Error::failed("the booking was already cancelled"));
     }
     cx.log(LogLevel::Info, &format!("booking {number} is cancelled"));
     Ok(format!("Booking {number} is cancelled."))
 }
 
-/// Stores the secret, so the answer may go to another process.
+/// Stores the secret that seals the conversation, so the answer may go to another
+/// process.
 fn persist_secret(cx: &HandlerContext<App>) {
-    if let Err(why) = cx.state().secret.persist() {
+    if let Err(why) = cx.state().persist_secret() {
         let warning = format!("the conversation can only resume in this process: {why}");
         cx.log(LogLevel::Warning, &warning);
     }

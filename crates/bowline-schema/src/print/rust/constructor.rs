@@ -2,31 +2,31 @@
 
 use super::structs::{Presence, StructField};
 
-/// The width of a line of code.
-const WIDTH: usize = 100;
-
 /// Writes an `impl` with a constructor, if there are required fields, and a setter for
 /// each optional one.
 pub(super) fn write_constructor(
     out: &mut String,
     name: &str,
     fields: &[StructField],
-    has_default: bool,
+    width: usize,
 ) {
+    let has_default = !fields
+        .iter()
+        .any(|field| field.presence == Presence::Required);
     let optional: Vec<_> = fields.iter().filter(|field| field.is_optional()).collect();
     let mut functions = Vec::new();
     if !has_default {
-        functions.push(constructor(fields));
+        functions.push(constructor(fields, width));
     }
     // A setter of this name would be a second constructor.
     let setters = optional.iter().filter(|field| field.identifier != "new");
-    functions.extend(setters.map(|field| setter(field)));
+    functions.extend(setters.map(|field| setter(field, width)));
     if !functions.is_empty() {
         out.push_str(&format!("\nimpl {name} {{\n{}}}\n", functions.join("\n")));
     }
 }
 
-fn constructor(fields: &[StructField]) -> String {
+fn constructor(fields: &[StructField], width: usize) -> String {
     let is_required = |field: &&StructField| field.presence == Presence::Required;
     let parameters = fields.iter().filter(is_required).map(|field| {
         let expression = match field.expression.as_str() {
@@ -36,21 +36,23 @@ fn constructor(fields: &[StructField]) -> String {
         format!("{}: {expression}", field.identifier)
     });
     let parameters: Vec<String> = parameters.collect();
-    let line = format!("    pub fn new({}) -> Self {{\n", parameters.join(", "));
-    let mut text = String::from("    /// Sets what is required.\n");
-    if line.len() <= WIDTH + 1 {
-        text.push_str(&line);
-    } else {
-        let lines = parameters.iter().map(|it| format!("        {it},\n"));
-        let lines: String = lines.collect();
-        text.push_str(&format!("    pub fn new(\n{lines}    ) -> Self {{\n"));
-    }
-    text.push_str(&initializer(fields));
-    text.push_str("    }\n");
-    text
+    let signature = signature("new", &parameters, width);
+    let body = initializer(fields, width);
+    format!("    /// Sets what is required.\n{signature}{body}    }}\n")
 }
 
-fn initializer(fields: &[StructField]) -> String {
+/// Returns the first line of a method, or the first lines if it is long.
+fn signature(name: &str, parameters: &[String], width: usize) -> String {
+    let line = format!("    pub fn {name}({}) -> Self {{\n", parameters.join(", "));
+    if line.chars().count() <= width + 1 {
+        return line;
+    }
+    let lines = parameters.iter().map(|it| format!("        {it},\n"));
+    let lines: String = lines.collect();
+    format!("    pub fn {name}(\n{lines}    ) -> Self {{\n")
+}
+
+fn initializer(fields: &[StructField], width: usize) -> String {
     let members = fields.iter().map(|field| {
         let identifier = &field.identifier;
         match field.presence {
@@ -65,7 +67,7 @@ fn initializer(fields: &[StructField]) -> String {
     let members: Vec<String> = members.collect();
     // As rustfmt has it: a short literal of one line.
     let line = format!("        Self {{ {} }}\n", members.join(", "));
-    if members.join(", ").len() <= 18 && line.len() <= WIDTH + 1 {
+    if members.join(", ").len() <= 18 && line.len() <= width + 1 {
         return line;
     }
     let lines = members.iter().map(|it| format!("            {it},\n"));
@@ -73,22 +75,25 @@ fn initializer(fields: &[StructField]) -> String {
     format!("        Self {{\n{lines}        }}\n")
 }
 
-fn setter(field: &StructField) -> String {
+fn setter(field: &StructField, width: usize) -> String {
     let identifier = &field.identifier;
     let (parameter, value) = match (field.presence, field.expression.as_str()) {
         (_, "String") => (
             "impl Into<String>".to_owned(),
-            format!("Some({identifier}.into())"),
+            format!("{identifier}.into()"),
         ),
         (Presence::OptionalNullable, expression) if expression.starts_with("Option<") => (
             format!("impl Into<{expression}>"),
-            format!("Some({identifier}.into())"),
+            format!("{identifier}.into()"),
         ),
-        (_, expression) => (expression.to_owned(), format!("Some({identifier})")),
+        (_, expression) => (expression.to_owned(), identifier.clone()),
     };
-    let method = identifier;
-    format!(
-        "    pub fn {method}(mut self, {identifier}: {parameter}) -> Self {{\n        \
-         self.{identifier} = {value};\n        self\n    }}\n"
-    )
+    let parameters = ["mut self".to_owned(), format!("{identifier}: {parameter}")];
+    let signature = signature(identifier, &parameters, width);
+    let line = format!("        self.{identifier} = Some({value});\n");
+    let line = match line.len() <= width + 1 {
+        true => line,
+        false => format!("        self.{identifier} =\n            Some({value});\n"),
+    };
+    format!("{signature}{line}        self\n    }}\n")
 }

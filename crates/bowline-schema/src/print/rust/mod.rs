@@ -21,10 +21,11 @@ pub use self::{
 };
 use crate::shape::Shape;
 
-/// What generated code calls the types that it uses. No item gets one of these names.
+/// What generated code calls the types that it uses, and how it is laid out. No item
+/// gets the name of such a type.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Paths {
+pub struct Options {
     /// Any JSON value.
     pub value: String,
     /// A JSON object with any members.
@@ -33,15 +34,18 @@ pub struct Paths {
     pub map: String,
     /// The function that decodes a member that may be absent or null.
     pub present: String,
+    /// The width of a line of code.
+    pub width: usize,
 }
 
-impl Default for Paths {
+impl Default for Options {
     fn default() -> Self {
         Self {
             value: "serde_json::Value".to_owned(),
             object: "serde_json::Map<String, serde_json::Value>".to_owned(),
             map: "std::collections::BTreeMap".to_owned(),
             present: "present".to_owned(),
+            width: 100,
         }
     }
 }
@@ -59,7 +63,7 @@ pub enum Purpose {
 ///
 /// ```
 /// use bowline_schema::{
-///     print::rust::{Paths, Purpose, RustTypes},
+///     print::rust::{Options, Purpose, RustTypes},
 ///     shape::Shape,
 /// };
 /// use serde_json::json;
@@ -70,7 +74,7 @@ pub enum Purpose {
 ///     "required": ["city"],
 ///     "additionalProperties": false,
 /// }));
-/// let mut types = RustTypes::new(Paths::default());
+/// let mut types = RustTypes::new(Options::default());
 /// assert_eq!(types.add(&shape, "Output", Purpose::Read), "Output");
 /// assert_eq!(
 ///     types.items(),
@@ -85,7 +89,7 @@ pub enum Purpose {
 /// ```
 #[derive(Debug)]
 pub struct RustTypes {
-    paths: Paths,
+    options: Options,
     names: HashSet<String>,
     used: BTreeSet<String>,
     items: Vec<String>,
@@ -94,11 +98,11 @@ pub struct RustTypes {
 impl RustTypes {
     /// Returns an empty module.
     #[must_use]
-    pub fn new(paths: Paths) -> Self {
-        let used = [&paths.value, &paths.object, &paths.map];
+    pub fn new(options: Options) -> Self {
+        let used = [&options.value, &options.object, &options.map];
         Self {
             names: used.into_iter().cloned().collect(),
-            paths,
+            options,
             used: BTreeSet::new(),
             items: Vec::new(),
         }
@@ -116,24 +120,24 @@ impl RustTypes {
         Printer::new(self, shape, purpose).print(name)
     }
 
-    /// Returns which of the [`Paths`] the items and expressions use.
+    /// Returns which types of the [`Options`] the items and expressions use.
     pub fn used(&self) -> impl Iterator<Item = &str> {
         self.used.iter().map(String::as_str)
     }
 
     fn value(&mut self) -> String {
-        self.used.insert(self.paths.value.clone());
-        self.paths.value.clone()
+        self.used.insert(self.options.value.clone());
+        self.options.value.clone()
     }
 
     fn object(&mut self) -> String {
-        self.used.insert(self.paths.object.clone());
-        self.paths.object.clone()
+        self.used.insert(self.options.object.clone());
+        self.options.object.clone()
     }
 
     fn map(&mut self, values: &str) -> String {
-        self.used.insert(self.paths.map.clone());
-        format!("{}<String, {values}>", self.paths.map)
+        self.used.insert(self.options.map.clone());
+        format!("{}<String, {values}>", self.options.map)
     }
 
     /// Returns the items, separated by empty lines.

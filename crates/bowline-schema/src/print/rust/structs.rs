@@ -68,7 +68,7 @@ impl<'a> Printer<'a> {
         }
         out.push_str("}\n");
         if self.purpose == Purpose::Make {
-            write_constructor(&mut out, &item.name, &fields, has_default);
+            write_constructor(&mut out, &item.name, &fields, self.types.options.width);
         }
         out
     }
@@ -168,7 +168,7 @@ impl<'a> Printer<'a> {
         let rename = rename.map(|name| format!("rename = {}", string_literal(name)));
         let mut attributes = Vec::from_iter(rename);
         if field.presence == Presence::OptionalNullable {
-            let present = string_literal(&self.types.paths.present);
+            let present = string_literal(&self.types.options.present);
             attributes.push("default".to_owned());
             attributes.push(format!("deserialize_with = {present}"));
         }

@@ -108,7 +108,7 @@ impl std::fmt::Debug for Loopback {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Loopback")
             .field("port", &self.port)
-            .field("patience", &self.timeout)
+            .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
 }

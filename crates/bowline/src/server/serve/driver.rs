@@ -10,9 +10,9 @@ use std::{
 use tokio::time::Sleep;
 
 use super::{
-    batch::Batch,
     jobs::start_jobs,
     shared::{Inner, SharedConnection},
+    turn::Turn,
 };
 use crate::{
     proto::{Instant, server::Input},
@@ -23,7 +23,7 @@ use crate::{
 /// How many frames are processed before their results are written and other
 /// tasks run. With more, the client waits for all responses while we work, and
 /// we wait while it works; with fewer, each write is more expensive.
-const MAX_FRAMES_PER_POLL: usize = 12;
+const MAX_FRAMES_PER_TURN: usize = 12;
 
 /// A future that serves one client; ready when the link is down.
 pub(super) struct Driver {
@@ -47,7 +47,7 @@ impl Driver {
 
     /// Processes the frames received. Returns whether there may be more.
     fn read(&self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
-        for _ in 0..MAX_FRAMES_PER_POLL {
+        for _ in 0..MAX_FRAMES_PER_TURN {
             // Does not read from a client that does not read.
             if inner.input_closed || !inner.machine.is_receiving() || !inner.is_flushed() {
                 return false;
@@ -126,10 +126,10 @@ impl Future for Driver {
         // Nothing more is read until all deferred requests are dispatched.
         let has_deferred = inner.requests.has_deferred();
         let mut more = has_deferred || this.read(&mut inner, now, cx);
-        match Batch::take_next(&mut inner, &shared) {
-            Some(batch) => {
+        match Turn::take_next(&mut inner, &shared) {
+            Some(turn) => {
                 drop(inner);
-                let dispatched = batch.dispatch(&shared, &this.handler, now);
+                let dispatched = turn.dispatch(&shared, &this.handler, now);
                 inner = shared.lock();
                 dispatched.finish(&shared, &mut inner);
             }

@@ -2,8 +2,8 @@
 //!
 //! [`service`] has the ways to serve.
 //! [`shared`] is the state shared by the task and the handlers, behind one
-//! lock; [`request_queue`] holds its undispatched requests, which [`batch`]
-//! dispatches, and [`job_queue`] its waiting handler runs, which [`jobs`] starts.
+//! lock ([`state_guard`]); [`request_queue`] holds its undispatched requests, which
+//! a [`turn`] dispatches, and [`job_queue`] its waiting handler runs, which [`jobs`] starts.
 //! [`driver`] is the task; [`connections`] are all of them, which end together
 //! on [`shutdown`].
 //! [`connection_channel`] is how a handler reaches its client;
@@ -11,7 +11,6 @@
 //! [`latency`] determines which tools run in place; [`observations`] are
 //! reported to observers.
 
-mod batch;
 mod connection_channel;
 mod connections;
 mod driver;
@@ -27,6 +26,8 @@ mod shared;
 mod shutdown;
 #[cfg(feature = "http-server")]
 mod sink_connection;
+mod state_guard;
+mod turn;
 
 pub(crate) use connection_channel::ConnectionChannel;
 pub(crate) use connections::Connections;

@@ -15,13 +15,17 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// have started may finish first: within the
     /// [`shutdown_timeout`](crate::server::Server::shutdown_timeout) if the client
     /// closed the link, or within the time given to [`stop`](Self::stop).
+    ///
+    /// The client has all scopes: whoever can open a link may call every tool. Only
+    /// HTTP checks the scopes of callers. If the link comes from a network, decide
+    /// whom to admit before you serve it.
     pub async fn serve(&self, link: impl Link + 'static) {
         self.core.serve(Box::new(link), None).await;
     }
 
     /// Serves a client that the transport has authenticated; see
     /// [`serve`](Self::serve). A conversation can only be resumed by the
-    /// principal that began it.
+    /// principal that began it. As there, the client has all scopes.
     pub async fn serve_as(&self, principal: &str, link: impl Link + 'static) {
         let principal = Some(principal.into());
         self.core.serve(Box::new(link), principal).await;

@@ -21,9 +21,10 @@ use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 use super::{
     frame_sink::FrameSink,
     job_queue::{Job, NotificationJob},
-    observations::{Locked, Observation},
+    observations::Observation,
     pending_notices::PendingNotices,
     request_queue::RequestQueue,
+    state_guard::StateGuard,
 };
 use crate::{
     observation_queue::ObservationQueue,
@@ -93,7 +94,7 @@ pub(super) struct Inner {
     pub(super) queued_jobs: VecDeque<Job>,
     pub(super) running: BTreeMap<RequestKey, AbortHandle>,
     pub(super) observations: ObservationQueue<Observation>,
-    pending_calls: HashMap<CallId, oneshot::Sender<Outcome>>,
+    waiters: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
     pub(super) driver_waker: Option<Waker>,
     /// The deadline being waited for, if there is no link.
@@ -171,7 +172,7 @@ impl SharedConnection {
                 queued_jobs: VecDeque::new(),
                 running: BTreeMap::new(),
                 observations: ObservationQueue::default(),
-                pending_calls: HashMap::new(),
+                waiters: HashMap::new(),
                 deadline: None,
                 driver_waker: None,
                 timer_deadline: None,
@@ -186,12 +187,12 @@ impl SharedConnection {
         })
     }
 
-    pub(super) fn lock(&self) -> Locked<'_> {
-        Locked::new(self, self.lock_unobserved())
+    pub(super) fn lock(&self) -> StateGuard<'_> {
+        StateGuard::new(self, self.lock_inner())
     }
 
     /// Like [`lock`](Self::lock), without calling observers afterwards.
-    pub(super) fn lock_unobserved(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock_inner(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be our bug; later requests should still
         // get a response.
         sync::lock(&self.inner)
@@ -295,7 +296,7 @@ impl SharedConnection {
         }
         let call = inner.machine.call(now, question, options);
         let (sender, outcome) = oneshot::channel();
-        inner.pending_calls.insert(call, sender);
+        inner.waiters.insert(call, sender);
         self.process_outputs(&mut inner, now);
         inner.wake_driver();
         Some(PendingQuestion {
@@ -360,7 +361,7 @@ impl SharedConnection {
                     None => inner.send(now, frame),
                 },
                 Output::CallDone { call, outcome } => {
-                    if let Some(waiter) = inner.pending_calls.remove(&call) {
+                    if let Some(waiter) = inner.waiters.remove(&call) {
                         // The receiver may have been dropped.
                         let _ = waiter.send(outcome);
                     }
@@ -538,7 +539,7 @@ impl Inner {
     /// Marks the input as closed and fails pending questions.
     pub(super) fn close_input(&mut self) {
         self.input_closed = true;
-        self.pending_calls.clear();
+        self.waiters.clear();
     }
 
     /// Drops everything.
@@ -550,7 +551,7 @@ impl Inner {
             task.abort();
         }
         self.queued_jobs.clear();
-        self.pending_calls.clear();
+        self.waiters.clear();
         for running in std::mem::take(&mut self.running).into_values() {
             running.abort();
         }

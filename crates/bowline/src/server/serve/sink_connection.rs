@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::Sleep;
 
-use super::{batch::Batch, jobs::start_jobs, shared::SharedConnection};
+use super::{jobs::start_jobs, shared::SharedConnection, turn::Turn};
 use crate::{
     proto::{
         Instant,
@@ -33,7 +33,7 @@ impl SharedConnection {
         on_requests: impl FnOnce(Vec<RequestKey>),
     ) -> T {
         let now = self.now();
-        let (output, batch) = {
+        let (output, turn) = {
             let mut inner = self.lock();
             inner.permissions = permissions;
             inner.origin = origin;
@@ -44,9 +44,9 @@ impl SharedConnection {
             // All of them are new: each caller takes its own before it unlocks.
             on_requests(inner.requests.new_keys().collect());
             inner.wake_driver();
-            (output, Batch::take_new(&mut inner, self))
+            (output, Turn::take_new(&mut inner, self))
         };
-        self.dispatch(batch, handler, now);
+        self.dispatch(turn, handler, now);
         output
     }
 
@@ -92,7 +92,7 @@ impl SharedConnection {
     /// Returns the subscriptions, and how often they changed so far, or `None`
     /// if the connection has ended.
     pub(crate) fn subscriptions(&self) -> Option<(Vec<Box<str>>, u64)> {
-        let inner = self.lock_unobserved();
+        let inner = self.lock_inner();
         let uris = || {
             inner
                 .machine
@@ -106,25 +106,25 @@ impl SharedConnection {
 
     /// Returns how often the subscriptions changed so far.
     pub(crate) fn subscription_version(&self) -> u64 {
-        self.lock_unobserved().subscription_version
+        self.lock_inner().subscription_version
     }
 
     /// Processes events that did not come from a request, and some deferred
     /// requests.
     pub(crate) fn dispatch_pending(self: &Arc<Self>, handler: &Arc<dyn RequestHandler>) {
         let mut inner = self.lock();
-        match Batch::take_next(&mut inner, self) {
-            Some(batch) => {
+        match Turn::take_next(&mut inner, self) {
+            Some(turn) => {
                 drop(inner);
-                self.dispatch(batch, handler, self.now());
+                self.dispatch(turn, handler, self.now());
             }
             // Cancelled jobs may have freed capacity.
             None => start_jobs(self, &mut inner),
         }
     }
 
-    fn dispatch(self: &Arc<Self>, batch: Batch, handler: &Arc<dyn RequestHandler>, now: Instant) {
-        let dispatched = batch.dispatch(self, handler, now);
+    fn dispatch(self: &Arc<Self>, turn: Turn, handler: &Arc<dyn RequestHandler>, now: Instant) {
+        let dispatched = turn.dispatch(self, handler, now);
         dispatched.finish(self, &mut self.lock());
     }
 

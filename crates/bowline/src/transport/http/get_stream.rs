@@ -154,7 +154,7 @@ impl GetStream {
         match classify_status(status) {
             class if class.is_temporary() => {}
             // The credentials may be accepted later.
-            StatusClass::AccessDenied if self.was_open => {}
+            class if class.denies_access() && self.was_open => {}
             _ if self.was_open && resuming => return Attempt::NotResumable,
             _ if self.was_open => return self.stream_lost(status).await,
             _ => return Attempt::GiveUp,

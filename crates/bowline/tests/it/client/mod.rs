@@ -8,6 +8,8 @@ mod lifecycle;
 mod notifications;
 mod observers;
 mod pages;
+#[cfg(feature = "lock")]
+mod pins;
 mod reconnect;
 mod stateless;
 mod subscriptions;

@@ -1,4 +1,4 @@
-//! The travel agency of the examples, as every SDK sees it in every era that
+//! The travel agency of the demo, as every SDK sees it in every era that
 //! it speaks, over every wire: one expectation for all.
 
 use serde_json::{Value, json};
@@ -236,7 +236,7 @@ async fn flights_are_listed_and_found() -> Checked {
     let names: Vec<_> = list(tools).map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["search_flights", "book_flight", "cancel_booking"]);
     let required = &tools[0]["inputSchema"]["required"];
-    assert_eq!(required, &json!(["destination", "date"]));
+    assert_eq!(required, &json!(["destination"]));
     assert_eq!(tools[0]["annotations"], json!({"readOnlyHint": true}));
     assert_eq!(tools[2]["annotations"], json!({"destructiveHint": true}));
     let heron = json!({
@@ -290,7 +290,7 @@ async fn a_flight_is_booked_and_cancelled() -> Checked {
         "properties": {
             "flight": {
                 "type": "string", "title": "Flight",
-                "description": "The number of the flight", "minLength": 1,
+                "description": "Number of the flight", "minLength": 1,
             },
             "seat": {
                 "type": "string", "title": "Seat", "description": "Where to sit",
@@ -379,7 +379,7 @@ async fn what_does_not_fit_is_said() -> Checked {
             book(), book(), book(), book(), cancel_booking(&json!(1001)), book(),
             {"call": "book_flight", "arguments": elsewhere},
             search("Lisbon", "tomorrow"),
-            {"call": "search_flights", "arguments": {"destination": 7}},
+            {"call": "search_flights", "arguments": {"date": 7}},
             cancel_booking(&json!(-1)),
             {"call": "book_train", "arguments": {}},
         ]),
@@ -400,8 +400,8 @@ async fn what_does_not_fit_is_said() -> Checked {
         ),
         failed(
             "Invalid arguments\n\
-             - at /: \"date\" is a required property\n\
-             - at /destination: 7 is not of type \"string\"",
+             - at /: \"destination\" is a required property\n\
+             - at /date: 7 is not of type \"string\"",
         ),
         failed("Invalid arguments\n- at /number: -1 is less than the minimum of 0"),
         unknown,

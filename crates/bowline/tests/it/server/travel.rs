@@ -1,9 +1,9 @@
-//! The travel agency of the examples, which is tested as guides say that tools
-//! should be.
+//! The travel agency of the command's demo, which is tested as guides say that
+//! tools should be.
 
-#[path = "../../../examples/travel/agency.rs"]
-mod agency;
-#[path = "../../../examples/travel/tools.rs"]
+#[path = "../../programs/travel/app.rs"]
+mod app;
+#[path = "../../../../bowline-cli/src/demo/travel/mod.rs"]
 mod tools;
 
 use std::sync::Arc;
@@ -22,7 +22,10 @@ use bowline::{
 };
 use serde_json::{Value, json};
 
-use self::agency::{AIRLINES, Agency, Flight};
+use self::{
+    app::App,
+    tools::agency::{AIRLINES, Flight},
+};
 
 const CHOICE: &str = "3 flights. Which one?\n\
                       Gull-1 to Lisbon on 2027-05-01 at 06:40, 120 euros\n\
@@ -33,16 +36,16 @@ const WISH: &str = "Sum up in one sentence: \
 const BOOKED: &str = "Booked Heron-1 to Lisbon on 2027-05-01 at 12:15, 155 euros, \
                       seat: at the window. The number of the booking is 1001.";
 
-fn server(agency: &Agency) -> Server<Agency> {
-    tools::offer(Server::new("travel", "1"), agency.clone())
+fn server(app: &App) -> Server<App> {
+    app::offer(Server::new("travel", "1"), app.clone())
 }
 
-fn service(agency: &Agency) -> Service<Agency> {
-    server(agency).build().expect("the server is sound")
+fn service(app: &App) -> Service<App> {
+    server(app).build().expect("the server is sound")
 }
 
 fn in_both_eras() -> TestClients {
-    TestClient::in_all_revisions(|| service(&Agency::default()))
+    TestClient::in_all_revisions(|| service(&App::new()))
 }
 
 fn to_lisbon() -> Value {
@@ -108,14 +111,14 @@ async fn a_model_is_asked_for_no_more_than_a_sentence() {
 
 #[tokio::test]
 async fn nothing_is_booked_twice_on_two_nodes() {
-    let agency = Agency::default();
+    let app = App::new();
     let (journals, states) = (
         Arc::new(MemoryJournalStore::default()),
         Arc::new(MemorySealedStateStore::default()),
     );
     let node = || {
         let keys = SealKeys::from_secret(b"a secret for tests, and for nothing else");
-        server(&agency)
+        server(&app)
             .seal_keys(keys.expect("it is long enough"))
             .journal_store(Arc::clone(&journals))
             .sealed_state_store(Arc::clone(&states))
@@ -132,14 +135,18 @@ async fn nothing_is_booked_twice_on_two_nodes() {
         .await
         .assert_text(BOOKED);
     client.assert_all_used();
-    assert!(agency.booking(1001).is_some());
-    assert_eq!(agency.booking(1002), None, "it is booked once");
+    assert!(app.agency.booking(1001).is_some());
+    assert_eq!(app.agency.booking(1002), None, "it is booked once");
 
     let client = client.elicit(confirm());
     let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
     outcome.assert_text("Booking 1001 is cancelled.");
-    assert_eq!(agency.booking(1001), None);
-    assert_eq!(agency.book(some_flight()), 1002, "no number is used again");
+    assert_eq!(app.agency.booking(1001), None);
+    assert_eq!(
+        app.agency.book(some_flight()),
+        1002,
+        "no number is used again"
+    );
 }
 
 /// The world goes on while the traveller thinks, and in every revision the
@@ -147,10 +154,10 @@ async fn nothing_is_booked_twice_on_two_nodes() {
 #[tokio::test]
 async fn what_is_cancelled_meanwhile_is_not_cancelled_again() {
     for revision in [Revision::LATEST_HANDSHAKE, Revision::LATEST] {
-        let agency = Agency::default();
-        let number = agency.book(some_flight());
-        let elsewhere = agency.clone();
-        let client = TestClient::new(service(&agency)).revision(revision);
+        let app = App::new();
+        let number = app.agency.book(some_flight());
+        let elsewhere = Arc::clone(&app.agency);
+        let client = TestClient::new(service(&app)).revision(revision);
         let client = client.elicit_with(move |_| {
             assert!(elsewhere.cancel(number));
             confirm()
@@ -170,9 +177,9 @@ async fn whoever_says_no_books_nothing() {
         (cancel(), "Error: ElicitationCancelled: the user cancelled"),
         (unwilling, "Error: ElicitationDeclined: the user declined"),
     ] {
-        let agency = Agency::default();
+        let app = App::new();
         // At the confirmation.
-        let client = TestClient::in_all_revisions(|| service(&agency))
+        let client = TestClient::in_all_revisions(|| service(&app))
             .elicit(choice())
             .sample("Fine.")
             .elicit(no.clone())
@@ -183,16 +190,16 @@ async fn whoever_says_no_books_nothing() {
             .assert_tool_error(why);
         client.assert_all_used();
         assert_eq!(
-            agency.book(some_flight()),
+            app.agency.book(some_flight()),
             1001,
             "nothing was booked before"
         );
 
         // And the same when it is to be cancelled.
-        let client = TestClient::in_all_revisions(|| service(&agency)).elicit(no);
+        let client = TestClient::in_all_revisions(|| service(&app)).elicit(no);
         let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
         outcome.assert_tool_error(why);
-        assert!(agency.booking(1001).is_some());
+        assert!(app.agency.booking(1001).is_some());
     }
 }
 
@@ -244,9 +251,9 @@ async fn what_is_not_there_is_said() {
 
 #[tokio::test]
 async fn a_model_that_refuses_ends_the_booking() {
-    let agency = Agency::default();
+    let app = App::new();
     for revision in [Revision::LATEST_HANDSHAKE, Revision::LATEST] {
-        let client = TestClient::new(service(&agency)).revision(revision);
+        let client = TestClient::new(service(&app)).revision(revision);
         let client = client.elicit(choice());
         let client = client.sample(ModelAnswer::refused("not today"));
         let outcome = client.call("book_flight", to_lisbon()).await;
@@ -258,7 +265,7 @@ async fn a_model_that_refuses_ends_the_booking() {
         client.assert_all_used();
     }
     assert_eq!(
-        agency.book(some_flight()),
+        app.agency.book(some_flight()),
         1001,
         "nothing was booked before"
     );
@@ -270,7 +277,7 @@ async fn clients_that_cannot_ask_are_refused() {
         (Revision::LATEST_HANDSHAKE, code::INVALID_REQUEST),
         (Revision::LATEST, code::MISSING_CLIENT_CAPABILITY),
     ] {
-        let client = TestClient::new(service(&Agency::default())).revision(revision);
+        let client = TestClient::new(service(&App::new())).revision(revision);
         let client = client.without_sampling();
         let outcome = client.call("book_flight", to_lisbon()).await;
         outcome.assert_error_code(refusal);

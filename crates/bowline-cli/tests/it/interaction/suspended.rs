@@ -27,7 +27,7 @@ fn file(rig: &Rig, id: &str) -> PathBuf {
 #[test]
 fn a_call_goes_on_with_answers_round_by_round() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.in_turn"]);
+    let id = suspend(&rig, &["asker.in_turn"]);
     let ran = rig.run(&["resume", &id, "row=7"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
     assert!(
@@ -46,7 +46,7 @@ fn a_call_goes_on_with_answers_round_by_round() {
 #[test]
 fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.same_name"]);
+    let id = suspend(&rig, &["asker.same_name"]);
     let ran = rig.run(&["resume", &id, "value=red"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
     assert!(ran.stderr.contains("  The door? ("), "{ran:?}");
@@ -54,7 +54,7 @@ fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
     let both = "a red wall and a blue door\n";
     assert_eq!((ran.code, ran.text()), (Some(0), both), "{ran:?}");
     // Unless that is asked for.
-    let id = suspend(&rig, &["talker.same_name"]);
+    let id = suspend(&rig, &["asker.same_name"]);
     let ran = rig.run(&["resume", &id, "value=red", "--answer=value=green"]);
     assert_eq!(ran.text(), "a red wall and a green door\n", "{ran:?}");
 }
@@ -62,11 +62,11 @@ fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
 #[test]
 fn several_answers_make_a_list_or_an_error() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.every_field"]);
+    let id = suspend(&rig, &["asker.every_field"]);
     let words = ["resume", &id, "name=Ada", "class=economy"];
     let twice = rig.run(&[&words[..], &["bags=1", "bags=2"]].concat());
     assert_eq!((twice.code, twice.text()), (Some(1), ""), "{twice:?}");
-    let why = "error: talker.every_field: bags: answered more than once, but takes one value\n";
+    let why = "error: asker.every_field: bags: answered more than once, but takes one value\n";
     assert!(twice.stderr.ends_with(why), "{twice:?}");
     let lists = ["bags=1", "meals=lunch", "meals:=[dinner]"];
     let ran = rig.run(&[&words[..], &lists].concat());
@@ -78,10 +78,10 @@ fn several_answers_make_a_list_or_an_error() {
 #[test]
 fn an_answer_to_no_question_is_an_error_before_anything_is_sent() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.two_at_once"]);
+    let id = suspend(&rig, &["asker.two_at_once"]);
     let before = fs::read(file(&rig, &id)).expect("it is there");
     // The server is not even started.
-    rig.configure(&json!({"mcpServers": {"talker": {"command": "false"}}}));
+    rig.configure(&json!({"mcpServers": {"asker": {"command": "false"}}}));
     let ran = rig.run(&["resume", &id, "row=7", "dsh=soup"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let said =
@@ -106,11 +106,11 @@ fn an_answer_to_no_question_is_an_error_before_anything_is_sent() {
 #[test]
 fn what_is_open_is_told_with_the_line_to_type() {
     let rig = rig();
-    let ran = rig.run(&["call", "talker.every_field", "--answer=mail=nobody"]);
+    let ran = rig.run(&["call", "asker.every_field", "--answer=mail=nobody"]);
     assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
     assert!(
         ran.stderr
-            .ends_with("error: talker.every_field: mail: this is not an e-mail address\n"),
+            .ends_with("error: asker.every_field: mail: this is not an e-mail address\n"),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
@@ -130,7 +130,7 @@ fn what_is_open_is_told_with_the_line_to_type() {
 #[test]
 fn what_was_answered_is_kept() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.two_at_once", "--answer=row=7"]);
+    let id = suspend(&rig, &["asker.two_at_once", "--answer=row=7"]);
     let listed = rig.run(&["resume"]);
     assert!(
         listed
@@ -151,43 +151,42 @@ fn what_was_answered_is_kept() {
 #[test]
 fn a_command_after_dashes_is_found_again() {
     let rig = rig();
-    let talker = example("talker");
-    let talker = talker.to_str().expect("the path is text");
-    let id = suspend(&rig, &["in_turn", "--answer=row=1", "--", talker]);
+    let asker = example("asker");
+    let asker = asker.to_str().expect("the path is text");
+    let id = suspend(&rig, &["in_turn", "--answer=row=1", "--", asker]);
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.text(), "row 1 with soup\n", "{ran:?}");
 }
 
-/// Configures the server `talker` as a script, which then can do something
+/// Configures the server `asker` as a script, which then can do something
 /// else although the entry says the same.
 #[cfg(unix)]
 fn scripted(rig: &Rig, script: &str) {
-    let path = rig.file("talker.sh", script);
+    let path = rig.file("asker.sh", script);
     let entry = json!({"command": "sh", "args": [path]});
-    rig.configure(&json!({"mcpServers": {"talker": entry}}));
+    rig.configure(&json!({"mcpServers": {"asker": entry}}));
 }
 
 #[test]
 fn a_call_goes_on_only_where_it_was_made() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.in_turn"]);
+    let id = suspend(&rig, &["asker.in_turn"]);
     let before = fs::read(file(&rig, &id)).expect("it is there");
     let refused = |id: &str, answer: &str| {
         let ran = rig.run(&["resume", id, answer]);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        let why =
-            "error: `talker` is no longer the server that the call was made to: its entry in ";
+        let why = "error: `asker` is no longer the server that the call was made to: its entry in ";
         assert!(ran.stderr.starts_with(why), "{ran:?}");
         let advice = format!("discard the call with `bowline resume {id} --discard`");
         assert!(ran.stderr.contains(&advice), "{ran:?}");
     };
     // Another server has the name now. It is not even started.
     let other = json!({"command": "sh", "args": ["-c", "touch started"]});
-    rig.configure(&json!({"mcpServers": {"talker": other}}));
+    rig.configure(&json!({"mcpServers": {"asker": other}}));
     refused(&id, "row=7");
     assert!(!rig.work().join("started").exists());
     // Nor is the same program with other variables.
-    configure(&rig, &json!({"TALKER_SECRET": "something else"}));
+    configure(&rig, &json!({"ASKER_SECRET": "something else"}));
     refused(&id, "row=7");
     assert_eq!(fs::read(file(&rig, &id)).expect("it is there"), before);
     configure(&rig, &json!({}));
@@ -207,16 +206,16 @@ fn a_call_does_not_go_on_in_another_folder() {
     let rig = rig();
     let folder = rig.work().join("project");
     fs::create_dir(&folder).expect("it can be made");
-    let talker = example("talker");
-    let talker = talker.to_str().expect("the path is text");
+    let asker = example("asker");
+    let asker = asker.to_str().expect("the path is text");
     let suspended = |words: &[&str]| {
         let mut command = rig.command(&[&["call", "--json"], words].concat());
         let child = command.current_dir(&folder).spawn().expect("it starts");
         let told = finish(child).json();
         told["suspended"].as_str().expect("a name").to_owned()
     };
-    let by_command = suspended(&["in_turn", "--", talker]);
-    let by_name = suspended(&["talker.in_turn"]);
+    let by_command = suspended(&["in_turn", "--", asker]);
+    let by_name = suspended(&["asker.in_turn"]);
     let built_in = suspended(&["demo.book_flight", "destination=Oslo"]);
     fs::remove_dir(&folder).expect("it is empty");
     for id in [by_command, by_name] {
@@ -236,9 +235,9 @@ fn a_call_does_not_go_on_in_another_folder() {
 #[cfg(unix)]
 fn a_lost_answer_is_sent_again() {
     let rig = Rig::empty();
-    let works = format!("exec {}", example("talker").display());
+    let works = format!("exec {}", example("asker").display());
     scripted(&rig, &works);
-    let id = suspend(&rig, &["talker.in_turn", "--answer=row=1"]);
+    let id = suspend(&rig, &["asker.in_turn", "--answer=row=1"]);
     scripted(&rig, "exit 1");
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
@@ -247,7 +246,7 @@ fn a_lost_answer_is_sent_again() {
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(
-        ran.stderr.contains("server `talker` no longer exists in"),
+        ran.stderr.contains("server `asker` no longer exists in"),
         "{ran:?}"
     );
     scripted(&rig, &works);
@@ -259,12 +258,12 @@ fn a_lost_answer_is_sent_again() {
 #[cfg(unix)]
 fn a_server_that_dies_amid_the_last_round_gets_the_answers_again() {
     let rig = Rig::empty();
-    let talker = example("talker");
-    let works = format!("exec {}", talker.display());
+    let asker = example("asker");
+    let works = format!("exec {}", asker.display());
     scripted(&rig, &works);
-    let id = suspend(&rig, &["talker.in_turn", "--answer=row=1"]);
+    let id = suspend(&rig, &["asker.in_turn", "--answer=row=1"]);
     // It opens a session, and dies of the first call.
-    let dying = format!("sed -u '/tools.call/,$d' | {}", talker.display());
+    let dying = format!("sed -u '/tools.call/,$d' | {}", asker.display());
     scripted(&rig, &dying);
     let ran = rig.run(&["resume", &id, "dish=soup", "--timeout", "1"]);
     assert!(matches!(ran.code, Some(4 | 124)), "{ran:?}");
@@ -281,11 +280,11 @@ fn a_server_that_dies_amid_the_last_round_gets_the_answers_again() {
 #[cfg(unix)]
 fn a_refusal_ends_it() {
     let rig = Rig::empty();
-    let talker = example("talker");
-    scripted(&rig, &format!("exec {}", talker.display()));
-    let id = suspend(&rig, &["talker.in_turn"]);
-    let secret = "TALKER_SECRET='another secret than the one before'";
-    scripted(&rig, &format!("{secret} exec {}", talker.display()));
+    let asker = example("asker");
+    scripted(&rig, &format!("exec {}", asker.display()));
+    let id = suspend(&rig, &["asker.in_turn"]);
+    let secret = "ASKER_SECRET='another secret than the one before'";
+    scripted(&rig, &format!("{secret} exec {}", asker.display()));
     let ran = rig.run(&["resume", &id, "row=1"]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
     assert!(ran.stderr.contains("make a new one"), "{ran:?}");
@@ -298,7 +297,7 @@ fn calls_are_listed_and_forgotten() {
     let ran = rig.run(&["resume"]);
     assert_eq!((ran.code, ran.text()), (Some(0), ""));
     assert_eq!(ran.stderr, "no suspended calls\n");
-    let id = suspend(&rig, &["talker.haiku"]);
+    let id = suspend(&rig, &["asker.haiku"]);
     let listed = rig.run(&["resume", "--json"]).json();
     assert_eq!(listed[0]["suspended"], *id);
     assert_eq!(listed[0]["tool"], "haiku");
@@ -318,7 +317,7 @@ fn calls_are_listed_and_forgotten() {
 #[test]
 fn what_is_too_old_goes() {
     let rig = rig();
-    let id = suspend(&rig, &["talker.haiku"]);
+    let id = suspend(&rig, &["asker.haiku"]);
     let path = file(&rig, &id);
     let text = fs::read_to_string(&path).expect("it is there");
     let mut old: Value = serde_json::from_str(&text).expect("JSON");
@@ -333,7 +332,7 @@ fn what_is_too_old_goes() {
 fn nobody_else_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let rig = rig();
-    let id = suspend(&rig, &["talker.haiku"]);
+    let id = suspend(&rig, &["asker.haiku"]);
     let mode = fs::metadata(file(&rig, &id))
         .expect("it is there")
         .permissions();

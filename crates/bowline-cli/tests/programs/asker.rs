@@ -5,7 +5,7 @@
 //!
 //! ```sh
 //! cargo build -p bowline-cli --examples
-//! cargo run -p bowline-cli -- call every_field -- target/debug/examples/talker
+//! cargo run -p bowline-cli -- call every_field -- target/debug/examples/asker
 //! ```
 
 use std::{future::pending, io};
@@ -29,10 +29,10 @@ use serde_json::json;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
     // A test that wants its state refused has another secret in the next run.
-    let key = std::env::var("TALKER_SECRET");
+    let key = std::env::var("ASKER_SECRET");
     let key = key.as_deref().unwrap_or("a secret that everybody may know");
     let keyring = SealKeys::from_secret(key.as_bytes());
-    Server::new("talker", "1.0.0")
+    Server::new("asker", "1.0.0")
         .seal_keys(keyring.map_err(io::Error::other)?)
         .journal_store(Forgetful(MemoryJournalStore::new()))
         .sealed_state_store(MemorySealedStateStore::new())
@@ -208,7 +208,7 @@ fn visit() -> Tool {
         .description("Sends the user to a page")
         .no_input()
         .handler_with_conversation(async |_, cx: Conversation| {
-            let page = "https://bücher.example/sign-in?for=talker";
+            let page = "https://bücher.example/sign-in?for=asker";
             Ok(
                 match cx.elicit_url("Please sign in.", page).await?.accepted() {
                     Ok(()) => "on the way".to_owned(),

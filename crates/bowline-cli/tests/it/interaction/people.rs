@@ -17,8 +17,8 @@ const CTRL_D: &str = "\u{4}";
 fn a_form_is_filled_in_field_by_field() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let mut terminal = Terminal::run(&rig, &["call", "talker.every_field", "--protocol", era]);
-        terminal.wait_for("talker asks:\n  Who travels, and how?");
+        let mut terminal = Terminal::run(&rig, &["call", "asker.every_field", "--protocol", era]);
+        terminal.wait_for("asker asks:\n  Who travels, and how?");
         terminal.wait_for("Name (text, at least 1 character; required)\n  Who travels?");
         terminal.wait_for("> ").type_line("Ada");
         terminal
@@ -75,7 +75,7 @@ fn a_form_is_filled_in_field_by_field() {
         terminal
             .wait_for("Name           Ada")
             .wait_for("At the window  yes");
-        terminal.wait_for("Send this to talker? [Y]es, [e]dit, [d]ecline or [c]ancel: ");
+        terminal.wait_for("Send this to asker? [Y]es, [e]dit, [d]ecline or [c]ancel: ");
         terminal.type_line("y");
         let ran = terminal.end();
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -101,7 +101,7 @@ fn a_form_can_be_edited_declined_and_cancelled() {
     ];
     for (keys, action) in endings {
         let rig = rig();
-        let mut terminal = Terminal::run(&rig, &["call", "talker.secret"]);
+        let mut terminal = Terminal::run(&rig, &["call", "asker.secret"]);
         terminal.wait_for("> ").type_line("a");
         terminal
             .wait_for("password  a")
@@ -128,7 +128,7 @@ fn a_form_can_be_edited_declined_and_cancelled() {
 #[test]
 fn secrets_are_warned_of_and_nothing_steers_the_terminal() {
     let rig = rig();
-    let mut terminal = Terminal::run(&rig, &["call", "talker.secret"]);
+    let mut terminal = Terminal::run(&rig, &["call", "asker.secret"]);
     terminal
         .wait_for("Sign in\\u{1b}[2J")
         .wait_for("This looks like a secret.");
@@ -140,7 +140,7 @@ fn secrets_are_warned_of_and_nothing_steers_the_terminal() {
 #[test]
 fn the_terminal_is_asked_though_input_comes_from_elsewhere() {
     let rig = rig();
-    let words = ["call", "talker.nothing", "--protocol", HANDSHAKE];
+    let words = ["call", "asker.nothing", "--protocol", HANDSHAKE];
     let mut terminal = Terminal::run_without_input(&rig, &words);
     terminal
         .wait_for("Go on?")
@@ -161,14 +161,14 @@ fn nobody_is_asked_where_that_is_forbidden() {
     let rig = rig();
     let words = [
         "call",
-        "talker.nothing",
+        "asker.nothing",
         "--no-input",
         "--protocol",
         HANDSHAKE,
     ];
     let ran = Terminal::run(&rig, &words).end();
     assert_eq!(ran.text(), "{\"action\":\"decline\"}\n", "{ran:?}");
-    let ran = Terminal::run(&rig, &["call", "talker.nothing", "--no-input"]).end();
+    let ran = Terminal::run(&rig, &["call", "asker.nothing", "--no-input"]).end();
     assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
 }
 
@@ -177,7 +177,7 @@ fn only_what_is_missing_is_asked_for() {
     let rig = rig();
     let words = [
         "call",
-        "talker.two_at_once",
+        "asker.two_at_once",
         "--answer=row=99",
         "--answer=dish=soup",
     ];
@@ -194,7 +194,7 @@ fn only_what_is_missing_is_asked_for() {
 fn questions_that_come_at_once_are_asked_one_by_one() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let words = ["call", "talker.two_at_once", "--protocol", era];
+        let words = ["call", "asker.two_at_once", "--protocol", era];
         let mut terminal = Terminal::run(&rig, &words);
         terminal
             .wait_for("Which row?")
@@ -208,7 +208,7 @@ fn questions_that_come_at_once_are_asked_one_by_one() {
         terminal.wait_for("Send this").type_line("y");
         let ran = terminal.end();
         assert_eq!(ran.text(), "row 4 with soup\n", "{ran:?}");
-        assert_eq!(ran.stderr.matches("talker asks:").count(), 2, "{ran:?}");
+        assert_eq!(ran.stderr.matches("asker asks:").count(), 2, "{ran:?}");
     }
 }
 
@@ -216,7 +216,7 @@ fn questions_that_come_at_once_are_asked_one_by_one() {
 fn a_suspended_call_is_gone_on_with() {
     let rig = rig();
     let told = rig
-        .run(&["call", "talker.in_turn", "--json", "--answer=row=3"])
+        .run(&["call", "asker.in_turn", "--json", "--answer=row=3"])
         .json();
     let id = told["suspended"].as_str().expect("a name");
     let mut terminal = Terminal::run(&rig, &["resume", id]);
@@ -241,12 +241,12 @@ fn browser(rig: &Rig) -> String {
 fn a_page_is_opened_when_the_person_agrees() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let mut command = rig.command(&["call", "talker.visit", "--protocol", era]);
+        let mut command = rig.command(&["call", "asker.visit", "--protocol", era]);
         command.env("BROWSER", browser(&rig));
         let command = pty_process::blocking::Command::from(command);
         let mut terminal = Terminal::start(command.stdout(std::process::Stdio::piped()));
-        terminal.wait_for("talker asks you to visit a page:\n  Please sign in.");
-        terminal.wait_for("  https://xn--bcher-kva.example/sign-in?for=talker\n");
+        terminal.wait_for("asker asks you to visit a page:\n  Please sign in.");
+        terminal.wait_for("  https://xn--bcher-kva.example/sign-in?for=asker\n");
         terminal.wait_for("The host is xn--bcher-kva.example.");
         terminal.wait_for("letters that may look like others");
         terminal
@@ -255,20 +255,20 @@ fn a_page_is_opened_when_the_person_agrees() {
             .wait_for("Opening it in your browser.");
         assert_eq!(terminal.end().text(), "on the way\n");
         let opened = fs::read_to_string(rig.work().join("opened")).expect("it was opened");
-        assert_eq!(opened, "https://xn--bcher-kva.example/sign-in?for=talker\n");
+        assert_eq!(opened, "https://xn--bcher-kva.example/sign-in?for=asker\n");
     }
 }
 
 #[test]
 fn a_page_is_shown_where_there_is_no_browser() {
     let rig = rig();
-    let mut terminal = Terminal::run(&rig, &["call", "talker.visit"]);
+    let mut terminal = Terminal::run(&rig, &["call", "asker.visit"]);
     terminal.wait_for("[c]ancel: ").type_line("y");
     terminal
         .wait_for("Please open it yourself:")
         .wait_for("https://xn--bcher-kva.example");
     assert_eq!(terminal.end().text(), "on the way\n");
-    let mut terminal = Terminal::run(&rig, &["call", "talker.visit"]);
+    let mut terminal = Terminal::run(&rig, &["call", "asker.visit"]);
     terminal.wait_for("[c]ancel: ").type_line("decline");
     assert_eq!(terminal.end().text(), "the user declined\n");
 }
@@ -335,9 +335,9 @@ fn a_call_that_needs_a_visit_first_is_made_again() {
 fn a_person_answers_for_a_model() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let mut terminal = Terminal::run(&rig, &["call", "talker.haiku", "--protocol", era]);
+        let mut terminal = Terminal::run(&rig, &["call", "asker.haiku", "--protocol", era]);
         terminal.wait_for(
-            "talker requests sampling from a model:\n  user:\n  Write a haiku about knots.",
+            "asker requests sampling from a model:\n  user:\n  Write a haiku about knots.",
         );
         terminal
             .wait_for("(at most 100 tokens)")
@@ -352,7 +352,7 @@ fn a_person_answers_for_a_model() {
             "the model wrote: Over, under,\nthrough.\n",
             "{ran:?}"
         );
-        let mut terminal = Terminal::run(&rig, &["call", "talker.haiku", "--protocol", era]);
+        let mut terminal = Terminal::run(&rig, &["call", "asker.haiku", "--protocol", era]);
         terminal.wait_for("[n]o: ").type_line("n");
         let ran = terminal.end();
         assert_eq!(ran.code, Some(5), "{ran:?}");
@@ -362,17 +362,17 @@ fn a_person_answers_for_a_model() {
 #[test]
 fn a_command_is_asked_and_its_answer_shown_first() {
     let rig = rig();
-    let words = ["call", "talker.haiku", "--sampling-command", "echo knots"];
+    let words = ["call", "asker.haiku", "--sampling-command", "echo knots"];
     let mut terminal = Terminal::run(&rig, &words);
     terminal
         .wait_for("Pass this to `echo knots`?")
         .type_line("y");
     terminal
         .wait_for("  echo answers:\n  knots")
-        .wait_for("Send this to talker?")
+        .wait_for("Send this to asker?")
         .type_line("");
     assert_eq!(terminal.end().text(), "the model wrote: knots\n");
-    let words = ["call", "talker.haiku", "--sampling-command", "exit 3"];
+    let words = ["call", "asker.haiku", "--sampling-command", "exit 3"];
     let mut terminal = Terminal::run(&rig, &words);
     terminal.wait_for("Pass this to `exit 3`?").type_line("y");
     terminal
@@ -387,7 +387,7 @@ fn a_command_is_asked_and_its_answer_shown_first() {
 fn progress_stands_at_the_bottom_and_log_messages_above_it() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let ran = Terminal::run(&rig, &["call", "talker.work", "--protocol", era]).end();
+        let ran = Terminal::run(&rig, &["call", "asker.work", "--protocol", era]).end();
         assert_eq!(ran.text(), "all done\n");
         assert!(
             ran.stderr
@@ -405,8 +405,8 @@ fn progress_stands_at_the_bottom_and_log_messages_above_it() {
 fn ctrl_c_cancels_the_call_on_the_wire() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let talker = example("talker");
-        let script = format!("tee sent | {}", talker.display());
+        let asker = example("asker");
+        let script = format!("tee sent | {}", asker.display());
         let words = ["call", "wait", "--protocol", era, "--", "sh", "-c", &script];
         let mut terminal = Terminal::run(&rig, &words);
         terminal.wait_for("wait [1] waiting").press(CTRL_C);
@@ -422,7 +422,7 @@ fn ctrl_c_cancels_the_call_on_the_wire() {
 fn ctrl_c_leaves_a_question() {
     for era in [HANDSHAKE, STATELESS] {
         let rig = rig();
-        let mut terminal = Terminal::run(&rig, &["call", "talker.nothing", "--protocol", era]);
+        let mut terminal = Terminal::run(&rig, &["call", "asker.nothing", "--protocol", era]);
         terminal.wait_for("[c]ancel: ").press(CTRL_C);
         let ran = terminal.end();
         assert_eq!(ran.code, Some(130), "{ran:?}");

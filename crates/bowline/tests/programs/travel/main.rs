@@ -1,10 +1,10 @@
-//! A travel agency, over standard input and output or over HTTP.
+//! The travel agency of the command's demo, over standard input and output or over
+//! HTTP.
 //!
 //! Its tools are conversations: booking a flight asks the traveller to choose
 //! one, asks the client's model for a summary, and asks the traveller to
 //! confirm. The same code serves every revision of the protocol over every
-//! transport. `agency.rs` is the business logic, `tools.rs` exposes it as
-//! tools.
+//! transport. It is in `crates/bowline-cli/src/demo/travel`.
 //!
 //! ```sh
 //! cargo run -p bowline --features macros --example travel
@@ -25,17 +25,19 @@
 //! cargo run -p bowline --features macros,http-server --example travel -- --http 127.0.0.1:8000
 //! ```
 
-mod agency;
+mod app;
+#[path = "../../../../bowline-cli/src/demo/travel/mod.rs"]
 mod tools;
 
 use std::io;
 
+use app::App;
 use bowline::Server;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
     let server = Server::new("travel", env!("CARGO_PKG_VERSION"));
-    let server = tools::offer(server, agency::Agency::default());
+    let server = app::offer(server, App::new());
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         None => server.serve_stdio().await,
@@ -45,7 +47,7 @@ async fn main() -> io::Result<()> {
 }
 
 #[cfg(feature = "http-server")]
-async fn serve_http(server: Server<agency::Agency>, address: Option<String>) -> io::Result<()> {
+async fn serve_http(server: Server<App>, address: Option<String>) -> io::Result<()> {
     use std::io::Write as _;
 
     use bowline::server::http::HttpOptions;
@@ -62,6 +64,6 @@ async fn serve_http(server: Server<agency::Agency>, address: Option<String>) -> 
 }
 
 #[cfg(not(feature = "http-server"))]
-async fn serve_http(_: Server<agency::Agency>, _: Option<String>) -> io::Result<()> {
+async fn serve_http(_: Server<App>, _: Option<String>) -> io::Result<()> {
     Err(io::Error::other("built without the `http-server` feature"))
 }

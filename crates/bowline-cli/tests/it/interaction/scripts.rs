@@ -19,7 +19,7 @@ fn options_answer_forms_in_every_era() {
             _ => (3, "--answer=trip.bags=3"),
         };
         let ran = call(&[
-            "talker.every_field",
+            "asker.every_field",
             "--protocol",
             era,
             "--answer=name=Ada",
@@ -43,7 +43,7 @@ fn options_answer_forms_in_every_era() {
 fn a_file_answers_forms() {
     let rig = rig();
     rig.file("answers.json", r#"{"seat": {"row": 12}, "dish": "soup"}"#);
-    let words = ["call", "talker.two_at_once", "--answer", "@answers.json"];
+    let words = ["call", "asker.two_at_once", "--answer", "@answers.json"];
     let ran = rig.run(&words);
     assert_eq!(ran.text(), "row 12 with soup\n", "{ran:?}");
     assert_eq!(ran.stderr, "");
@@ -59,9 +59,9 @@ fn a_file_answers_forms() {
 #[test]
 fn defaults_are_enough_for_those_who_accept() {
     for era in [HANDSHAKE, STATELESS] {
-        let ran = call(&["talker.nothing", "--accept", "--protocol", era]);
+        let ran = call(&["asker.nothing", "--accept", "--protocol", era]);
         assert_eq!(ran.text(), "{\"action\":\"accept\",\"content\":{}}\n");
-        let ran = call(&["talker.visit", "--accept", "--protocol", era]);
+        let ran = call(&["asker.visit", "--accept", "--protocol", era]);
         assert_eq!(ran.text(), "on the way\n");
         assert!(
             ran.stderr.contains("visit https://xn--bcher-kva.example/"),
@@ -72,7 +72,7 @@ fn defaults_are_enough_for_those_who_accept() {
 
 #[test]
 fn what_nobody_answers_is_declined_where_there_is_no_later() {
-    let ran = call(&["talker.every_field", "--protocol", HANDSHAKE]);
+    let ran = call(&["asker.every_field", "--protocol", HANDSHAKE]);
     assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
     assert!(
         ran.stderr
@@ -84,13 +84,7 @@ fn what_nobody_answers_is_declined_where_there_is_no_later() {
         ("--answer=bags=10", "bags: 10 is greater than 9"),
     ];
     for (answer, why) in answers {
-        let words = [
-            "call",
-            "talker.every_field",
-            "--protocol",
-            HANDSHAKE,
-            answer,
-        ];
+        let words = ["call", "asker.every_field", "--protocol", HANDSHAKE, answer];
         let ran = rig().run(&words);
         assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
         assert!(
@@ -99,7 +93,7 @@ fn what_nobody_answers_is_declined_where_there_is_no_later() {
         );
         // What was typed was not sent.
         assert_eq!(ran.code, Some(1), "{ran:?}");
-        let error = format!("error: talker.every_field: {why}\n");
+        let error = format!("error: asker.every_field: {why}\n");
         assert!(ran.stderr.ends_with(&error), "{ran:?}");
     }
 }
@@ -108,21 +102,21 @@ fn what_nobody_answers_is_declined_where_there_is_no_later() {
 fn an_answer_that_is_not_sent_is_a_failure() {
     // Whoever declines all else has answered this.
     for more in ["--decline", "--no-input"] {
-        let words = ["call", "talker.every_field", "--answer=name=Ada", more];
+        let words = ["call", "asker.every_field", "--answer=name=Ada", more];
         let ran = rig().run(&words);
         assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
-        let error = "error: talker.every_field: no answer was given for bags, class\n";
+        let error = "error: asker.every_field: no answer was given for bags, class\n";
         assert!(ran.stderr.ends_with(error), "{ran:?}");
         assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
     }
-    let ran = rig().run(&["call", "talker.every_field", "--json", "--answer=bags=10"]);
+    let ran = rig().run(&["call", "asker.every_field", "--json", "--answer=bags=10"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.json()["suspended"].is_string(), "{ran:?}");
 }
 
 #[test]
 fn what_is_piped_in_is_no_answer() {
-    let words = ["call", "talker.nothing", "--protocol", HANDSHAKE];
+    let words = ["call", "asker.nothing", "--protocol", HANDSHAKE];
     let ran = rig().run_with(&words, "y\n");
     assert_eq!(ran.text(), "{\"action\":\"decline\"}\n", "{ran:?}");
 }
@@ -130,10 +124,10 @@ fn what_is_piped_in_is_no_answer() {
 #[test]
 fn whoever_declines_is_asked_nothing() {
     for era in [HANDSHAKE, STATELESS] {
-        let ran = call(&["talker.every_field", "--decline", "--protocol", era]);
+        let ran = call(&["asker.every_field", "--decline", "--protocol", era]);
         assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
         assert_eq!(ran.stderr, "");
-        let ran = rig().run(&["call", "talker.haiku", "--decline", "--protocol", era]);
+        let ran = rig().run(&["call", "asker.haiku", "--decline", "--protocol", era]);
         assert_eq!(ran.code, Some(5), "{ran:?}");
         assert!(
             ran.stderr
@@ -152,7 +146,7 @@ fn a_command_answers_for_a_model() {
     for era in [HANDSHAKE, STATELESS] {
         let words = [
             "call",
-            "talker.haiku",
+            "asker.haiku",
             "--sampling-command",
             &command,
             "--protocol",
@@ -181,7 +175,7 @@ fn a_command_is_found_in_the_settings() {
     let settings = r#"{"sampling": {"command": ["printf", "%s", "{\"content\": \"knots\"}"]}}"#;
     let path = rig.home().join(".config/bowline/settings.json");
     std::fs::write(path, settings).expect("it can be written");
-    let ran = rig.run(&["call", "talker.haiku"]);
+    let ran = rig.run(&["call", "asker.haiku"]);
     assert_eq!(ran.text(), "the model wrote: knots\n", "{ran:?}");
 }
 
@@ -192,16 +186,16 @@ fn a_command_that_fails_or_hangs_ends_nothing_else() {
     let settings = r#"{"sampling": {"command": "sleep 100", "timeout": 0.1}}"#;
     let path = rig.home().join(".config/bowline/settings.json");
     std::fs::write(path, settings).expect("it can be written");
-    let ran = rig.run(&["call", "talker.haiku", "--protocol", HANDSHAKE]);
+    let ran = rig.run(&["call", "asker.haiku", "--protocol", HANDSHAKE]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
     assert!(
         ran.stderr.contains("`sleep 100`: timed out after 0.1 s"),
         "{ran:?}"
     );
     let failing = "echo no key >&2; exit 3";
-    let ran = rig.run(&["call", "talker.haiku", "--sampling-command", failing]);
+    let ran = rig.run(&["call", "asker.haiku", "--sampling-command", failing]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
-    let error = format!("error: talker.haiku: `{failing}`: failed (exit status: 3): no key\n");
+    let error = format!("error: asker.haiku: `{failing}`: failed (exit status: 3): no key\n");
     assert!(ran.stderr.ends_with(&error), "{ran:?}");
     assert!(ran.stderr.contains("the call is suspended as"), "{ran:?}");
 }
@@ -210,13 +204,13 @@ fn a_command_that_fails_or_hangs_ends_nothing_else() {
 fn roots_are_told_where_there_are_any() {
     let rig = rig();
     for era in [HANDSHAKE, STATELESS] {
-        let ran = rig.run(&["call", "talker.places", "--root", ".", "--protocol", era]);
+        let ran = rig.run(&["call", "asker.places", "--root", ".", "--protocol", era]);
         let text = ran.text().trim_end();
         assert!(
             text.starts_with("file:///") && text.ends_with("/work"),
             "{ran:?}"
         );
-        let ran = rig.run(&["call", "talker.places", "--protocol", era]);
+        let ran = rig.run(&["call", "asker.places", "--protocol", era]);
         assert_eq!(ran.code, Some(5), "{ran:?}");
     }
 }
@@ -224,7 +218,7 @@ fn roots_are_told_where_there_are_any() {
 #[test]
 fn progress_and_log_messages_are_remarks() {
     for era in [HANDSHAKE, STATELESS] {
-        let ran = call(&["talker.work", "--progress", "--log=info", "--protocol", era]);
+        let ran = call(&["asker.work", "--progress", "--log=info", "--protocol", era]);
         assert_eq!(ran.text(), "all done\n");
         let bar = "=".repeat(24);
         assert!(
@@ -237,7 +231,7 @@ fn progress_and_log_messages_are_remarks() {
             "{ran:?}"
         );
         assert!(ran.stderr.contains("[warning] {\"left\":0}\n"), "{ran:?}");
-        let ran = call(&["talker.work", "--log=off", "--protocol", era]);
+        let ran = call(&["asker.work", "--log=off", "--protocol", era]);
         assert_eq!(ran.stderr, "");
     }
 }
@@ -246,7 +240,7 @@ fn progress_and_log_messages_are_remarks() {
 fn answers_that_nobody_wanted_are_told() {
     let ran = rig().run(&[
         "call",
-        "talker.two_at_once",
+        "asker.two_at_once",
         "--answer=row=1",
         "--answer=dish=a",
         "--answer=rwo=2",
@@ -256,7 +250,7 @@ fn answers_that_nobody_wanted_are_told() {
         (Some(1), "row 1 with a\n"),
         "{ran:?}"
     );
-    let error = "error: talker.two_at_once: no question has a field `rwo`; did you mean `row`?\n";
+    let error = "error: asker.two_at_once: no question has a field `rwo`; did you mean `row`?\n";
     assert_eq!(ran.stderr, error);
 }
 
@@ -267,7 +261,7 @@ fn asked_of_a_model(rig: &crate::rig::Rig, words: &[&str]) -> (Ran, usize) {
     // There may be none yet.
     let _ = std::fs::remove_file(&asked);
     let line = "--sampling-command=echo once >> asked; echo knots";
-    let ran = rig.run(&[&["call", "talker.haikus", line], words].concat());
+    let ran = rig.run(&[&["call", "asker.haikus", line], words].concat());
     let asked = std::fs::read_to_string(asked).unwrap_or_default();
     (ran, asked.lines().count())
 }

@@ -1,4 +1,4 @@
-//! Received messages on their way to the handlers.
+//! One turn of a connection: received messages on their way to the handlers.
 
 use std::{
     sync::Arc,
@@ -31,16 +31,17 @@ use crate::{
     },
 };
 
-/// How many requests are dispatched in one slice. The rest of a batch waits
-/// until other tasks have run.
+/// How many requests are dispatched in one slice. The rest of a turn waits until
+/// other tasks have run.
 const MAX_DISPATCHED_PER_SLICE: usize = 16;
 /// The duration of a slice, exceeded by at most one request.
 const DISPATCH_TIME_SLICE: Duration = Duration::from_millis(5);
 
-/// Received messages, taken under the lock to be dispatched without it.
-pub(super) struct Batch {
+/// The messages that were received since the last turn, taken under the lock to be
+/// dispatched without it.
+pub(super) struct Turn {
     requests: Vec<QueuedRequest>,
-    /// Whether the requests were deferred by an earlier batch.
+    /// Whether the requests were deferred by an earlier turn.
     is_deferred: bool,
     notifications: Vec<IncomingNotification>,
     subscription_changes: Vec<SubscriptionChange>,
@@ -48,9 +49,9 @@ pub(super) struct Batch {
     has_capacity: bool,
 }
 
-/// A batch of which one slice was dispatched.
+/// A turn of which one slice was dispatched.
 #[must_use]
-pub(super) struct DispatchedBatch {
+pub(super) struct DispatchedTurn {
     /// The requests after the slice.
     rest: Vec<QueuedRequest>,
     is_deferred: bool,
@@ -62,15 +63,15 @@ pub(super) struct DispatchedBatch {
     empty_list: Vec<QueuedRequest>,
 }
 
-impl Batch {
-    /// Takes the messages received since the last batch.
+impl Turn {
+    /// Takes the messages received since the last turn.
     #[cfg(feature = "http-server")]
     pub(super) fn take_new(inner: &mut Inner, shared: &SharedConnection) -> Self {
         let requests = inner.requests.take_new();
         Self::with_requests(requests, false, inner, shared)
     }
 
-    /// Takes deferred requests, or those received since the last batch if there
+    /// Takes deferred requests, or those received since the last turn if there
     /// are none. Returns `None` if nothing was received.
     pub(super) fn take_next(inner: &mut Inner, shared: &SharedConnection) -> Option<Self> {
         if inner.requests.is_empty()
@@ -110,7 +111,7 @@ impl Batch {
         shared: &Arc<SharedConnection>,
         handler: &Arc<dyn RequestHandler>,
         now: Instant,
-    ) -> DispatchedBatch {
+    ) -> DispatchedTurn {
         if !self.subscription_changes.is_empty() {
             handler.subscriptions_changed(self.subscription_changes);
         }
@@ -124,7 +125,7 @@ impl Batch {
         let mut requests = self.requests.drain(..);
         let mut dispatcher = Dispatcher::new(now, self.has_capacity);
         dispatcher.dispatch_all(shared, handler, &mut requests);
-        DispatchedBatch {
+        DispatchedTurn {
             rest: requests.collect(),
             is_deferred: self.is_deferred,
             notifications,
@@ -135,9 +136,8 @@ impl Batch {
     }
 }
 
-impl DispatchedBatch {
-    /// Starts the jobs of the batch, and defers its rest until other tasks have
-    /// run.
+impl DispatchedTurn {
+    /// Starts the jobs of the turn, and defers its rest until other tasks have run.
     pub(super) fn finish(self, shared: &Arc<SharedConnection>, inner: &mut Inner) {
         if let Some((key, reply)) = self.last_reply {
             shared.respond(inner, self.now, key, reply);
