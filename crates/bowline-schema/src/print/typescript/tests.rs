@@ -414,3 +414,19 @@ fn further_members_do_not_multiply() {
     let shape = Shape::new(schema);
     assert!(Printer::new(&shape, Style::PROMPT).expression().len() < 10_000);
 }
+
+#[test]
+fn deep_schemas_are_printed_in_part() {
+    let mut schema = json!({"type": "string"});
+    for _ in 0..10_000 {
+        // `json!` would copy the inner schema recursively.
+        let mut outer = Map::from_iter([("description".to_owned(), json!("x"))]);
+        outer.insert("items".to_owned(), schema);
+        schema = outer.into();
+    }
+    // Dropping a value of this depth would overflow the stack.
+    let shape = std::mem::ManuallyDrop::new(Shape::new(schema));
+    let printed = Printer::new(&shape, Style::FILE).declaration("T");
+    assert!(printed.contains("unknown[][]"), "{printed}");
+    assert!(crate::print::markdown::fields(&shape).starts_with("Type: `…[]"));
+}
