@@ -41,6 +41,7 @@ const REQUIRED_FILES: &[&str] = &[
     "node/node_modules/@modelcontextprotocol/server/package.json",
     "node/node_modules/@modelcontextprotocol/node/package.json",
     "node/node_modules/@modelcontextprotocol/sdk/package.json",
+    "node/node_modules/typescript/bin/tsc",
     "python/bin/excel-mcp-server",
     "python/bin/mcp-grafana",
     "python/bin/mcp-server-fetch",

@@ -1,14 +1,17 @@
 //! Typed clients for MCP servers, generated from `bowline.lock`.
 //!
-//! [`rust`] makes a module for each server, with a function for each tool, prompt and
-//! resource. The same text comes out of `bowline gen`, for files that are checked in,
+//! [`rust`] and [`typescript`] make a module for each server, with a function for each
+//! tool, prompt and resource; [`docs`] makes a page for each server. The same text comes out of `bowline gen`, for files that are checked in,
 //! and of [`Builder`], for build scripts; neither needs the network, because the lock
 //! has what the servers offer. Output depends on the lock alone.
 
 mod build_script;
+mod describe;
+pub mod docs;
 mod error;
 mod names;
 pub mod rust;
+pub mod typescript;
 
 pub use self::{build_script::Builder, error::GenerateError};
 

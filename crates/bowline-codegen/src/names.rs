@@ -2,7 +2,12 @@
 
 use std::collections::HashMap;
 
+use bowline_schema::print::words::words;
+
 use crate::error::GenerateError;
+
+/// Names that files cannot have on Windows.
+const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 
 /// The identifiers of one scope, with the names that they stand for.
 #[derive(Debug)]
@@ -39,4 +44,35 @@ pub(crate) fn numbered(identifier: &str, mut is_free: impl FnMut(&str) -> bool) 
     let mut candidates = std::iter::once(identifier.to_owned()).chain(numbered);
     let free = candidates.find(|candidate| is_free(candidate));
     free.unwrap_or_else(|| identifier.to_owned())
+}
+
+/// Returns the name of the file for a server, without its extension. `taken` are the
+/// names of other files.
+pub(crate) fn file_name(server: &str, taken: &[&str]) -> String {
+    let file = words(server).join("-");
+    match file.as_str() {
+        "" => "server".to_owned(),
+        name if taken.contains(&name) || DEVICES.contains(&name) => format!("{name}_"),
+        _ => file,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn any_server_has_a_file() {
+        let cases = [
+            ("GitHub", "git-hub"),
+            ("my server!", "my-server"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("CON", "con_"),
+            ("index", "index_"),
+            ("/", "server"),
+        ];
+        for (server, expected) in cases {
+            assert_eq!(file_name(server, &["index"]), expected);
+        }
+    }
 }

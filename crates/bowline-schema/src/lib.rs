@@ -3,7 +3,7 @@
 //! - [`Validator`] is a compiled schema. It checks values, and reports what is wrong
 //!   with them in words for people and models.
 //! - [`Observer`](observe::Observer) learns a schema from values.
-//! - [`print`] writes shapes as text.
+//! - [`mod@print`] writes shapes as text.
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
 //! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
 //!   generators.

@@ -1,14 +1,10 @@
 //! A function for each prompt.
 
 use bowline::lock::{LockedPrompt, LockedServer};
-use bowline_schema::{
-    print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal},
-    shape::Shape,
-};
-use serde_json::{Map, Value, json};
+use bowline_schema::print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal};
 
 use super::source::{Function, imports, indented, options};
-use crate::{error::GenerateError, names::Scope};
+use crate::{describe::prompt_arguments, error::GenerateError, names::Scope};
 
 const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::GetPromptResult};\n";
 
@@ -56,28 +52,12 @@ fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
     }
 }
 
-/// Returns the module with the arguments of a prompt. They are strings, so a schema
-/// describes them as it does those of tools.
+/// Returns the module with the arguments of a prompt.
 fn types(identifier: &str, prompt: &LockedPrompt) -> Option<String> {
     if prompt.arguments.is_empty() {
         return None;
     }
-    let properties = prompt.arguments.iter().map(|argument| {
-        let mut schema = json!({"type": "string"});
-        if let Some(description) = &argument.description {
-            schema["description"] = json!(description);
-        }
-        (argument.name.clone(), schema)
-    });
-    let properties: Map<String, Value> = properties.collect();
-    let required = prompt.arguments.iter().filter(|argument| argument.required);
-    let required: Vec<_> = required.map(|argument| &argument.name).collect();
-    let shape = Shape::new(json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    }));
+    let shape = prompt_arguments(prompt);
     let mut types = RustTypes::new(options(8));
     types.add(&shape, "Args", Purpose::Make);
     let items = types.items();

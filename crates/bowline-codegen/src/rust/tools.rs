@@ -6,12 +6,15 @@ use bowline::{
 };
 use bowline_schema::{
     print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal},
-    shape::{Additional, Shape, TypeKind},
+    shape::Shape,
 };
-use serde_json::Value;
 
 use super::source::{Function, imports, indented, options};
-use crate::{error::GenerateError, names::Scope};
+use crate::{
+    describe::{hints, takes_arguments},
+    error::GenerateError,
+    names::Scope,
+};
 
 /// Modules of a server that are not those of tools.
 const RESERVED: [&str; 2] = ["prompts", "resources"];
@@ -145,33 +148,4 @@ impl<'a> ToolItems<'a> {
         let body = indented(&parts.join("\n"));
         Some(format!("{docs}pub mod {} {{\n{body}}}\n", self.identifier))
     }
-}
-
-/// Returns whether there is anything to pass to a tool.
-fn takes_arguments(shape: &Shape) -> bool {
-    match &shape.resolve(shape.root()).kind {
-        TypeKind::Object(object) => {
-            let is_stated = matches!(object.additional, Additional::Any | Additional::Typed(_));
-            !object.fields.is_empty() || is_stated
-        }
-        _ => true,
-    }
-}
-
-/// Returns what the annotations say about the behaviour.
-fn hints(tool: &LockedTool) -> Option<String> {
-    let annotations = tool.annotations.as_ref()?;
-    let hint = |key: &str| annotations[key].as_bool();
-    let is_read_only = hint("readOnlyHint") == Some(true);
-    let mut words = Vec::new();
-    words.extend(is_read_only.then_some("changes nothing"));
-    match hint("destructiveHint") {
-        Some(true) if !is_read_only => words.push("may destroy data"),
-        Some(false) if !is_read_only => words.push("destroys no data"),
-        _ => {}
-    }
-    let is_idempotent = hint("idempotentHint") == Some(true) && !is_read_only;
-    words.extend(is_idempotent.then_some("may be repeated"));
-    debug_assert!(annotations.is_object() || annotations == &Value::Null);
-    (!words.is_empty()).then(|| format!("According to the server, it {}.", words.join(", ")))
 }

@@ -2,3 +2,4 @@
 
 mod shape;
 mod suite;
+mod typescript;

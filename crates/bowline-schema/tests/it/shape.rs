@@ -87,7 +87,7 @@ fn fits_object(shape: &Shape, object: &ObjectType, members: &Map<String, Value>)
 }
 
 /// Returns the schema with the types stated that shapes take for granted.
-fn with_stated_types(schema: &Value) -> Value {
+pub(crate) fn with_stated_types(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
             let stated = members.iter();

@@ -1,0 +1,6 @@
+//! Tests of the generators from the outside.
+
+mod docs;
+mod fixture;
+mod golden;
+mod typescript;
