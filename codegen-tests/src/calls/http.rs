@@ -42,6 +42,8 @@ const SERVERS: [(&str, &[&str]); 5] = [
             "--port",
             "PORT",
             "--allow-unauthenticated",
+            "--allow-dir",
+            ".",
         ],
     ),
     (
@@ -75,7 +77,7 @@ async fn servers_are_called_over_http() {
     }
     assert_eq!(
         newest,
-        ["excel"],
+        ["excel", "grafana"],
         "the others only speak the handshake's revisions"
     );
 }

@@ -60,6 +60,11 @@ pub(crate) struct Generate {
 enum Language {
     /// Rust modules that use the crate `bowline`
     Rust,
+    /// TypeScript modules for the official SDK's client
+    #[value(name = "ts", alias = "typescript")]
+    TypeScript,
+    /// Documentation in Markdown
+    Docs,
 }
 
 impl Generate {
@@ -84,6 +89,8 @@ impl Generate {
     fn generate(&self, lock: &Lock) -> Result<Vec<GeneratedFile>, Failure> {
         let files = match self.language {
             Language::Rust => bowline_codegen::rust::generate(lock),
+            Language::TypeScript => bowline_codegen::typescript::generate(lock),
+            Language::Docs => bowline_codegen::docs::generate(lock),
         };
         files.map_err(|error: GenerateError| Failure::usage(error.to_string()))
     }
@@ -195,8 +202,11 @@ fn print_files(cx: &Context, files: &[GeneratedFile]) -> Result<(), Failure> {
         let files: Vec<_> = files.collect();
         return cx.output.json(&json!({ "files": files }));
     }
-    // The list of modules says nothing that one reads.
-    let files = files.iter().filter(|file| file.path != "mod.rs");
+    // What is the same for all servers is nothing that one reads.
+    let common = ["mod.rs", "bowline-runtime.ts", "README.md"];
+    let files = files
+        .iter()
+        .filter(|file| !common.contains(&file.path.as_str()));
     let contents: Vec<_> = files.map(|file| file.contents.as_str()).collect();
     cx.output.line(contents.join("\n").trim_end())
 }
