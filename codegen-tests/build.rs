@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-check-cfg=cfg(has_servers)");
     let out = env::var("OUT_DIR")?;
     write_random_schemas(Path::new(&out))?;
+    write_guide(Path::new(&out))?;
     let offers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/offers.json");
     println!("cargo::rerun-if-changed={}", offers.display());
     // A test fails if it is missing; nothing else here needs it.
@@ -58,6 +59,15 @@ fn write_random_schemas(out: &Path) -> Result<(), Box<dyn Error>> {
     let text = bowline_codegen::rust::generate_one(&lock)?;
     fs::write(out.join("random_schemas.rs"), text)?;
     fs::write(out.join("cases.rs"), list)?;
+    Ok(())
+}
+
+/// Generates the client that the guide to typed clients uses.
+fn write_guide(out: &Path) -> Result<(), Box<dyn Error>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/typed-clients.lock");
+    println!("cargo::rerun-if-changed={}", path.display());
+    let text = bowline_codegen::rust::generate_one(&Lock::read(path)?)?;
+    fs::write(out.join("guide.rs"), text)?;
     Ok(())
 }
 

@@ -12,6 +12,12 @@ mod random_value;
 mod round_trip;
 
 include!(concat!(env!("OUT_DIR"), "/random_schemas.rs"));
+include!(concat!(env!("OUT_DIR"), "/guide.rs"));
+
+/// The guide to typed clients, whose code must compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/typed-clients.md")]
+struct Guide;
 
 /// Clients for servers of others.
 #[cfg(has_servers)]

@@ -203,7 +203,7 @@ fn print_files(cx: &Context, files: &[GeneratedFile]) -> Result<(), Failure> {
         return cx.output.json(&json!({ "files": files }));
     }
     // What is the same for all servers is nothing that one reads.
-    let common = ["mod.rs", "bowline-runtime.ts", "README.md"];
+    let common = ["mod.rs", "bowline-runtime.ts", "index.md"];
     let files = files
         .iter()
         .filter(|file| !common.contains(&file.path.as_str()));

@@ -99,6 +99,15 @@ fn the_readme_does_not_boast() {
     }
 }
 
+/// The guide's code is compiled with a client for the server that is built in.
+#[test]
+fn the_lock_of_the_guide_to_typed_clients_is_up_to_date() {
+    let lock = top().join("docs").join("guides").join("typed-clients.lock");
+    let lock = lock.to_string_lossy();
+    let checked = Rig::empty().run(&["lock", "--check", "--file", &lock]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
+
 /// Ends a command by a signal as soon as it has said something.
 #[cfg(unix)]
 fn ended_by(rig: &Rig, signal: &str, words: &[&str]) -> Option<i32> {
