@@ -5,6 +5,7 @@
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
 //! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
 //!   generators.
+//! - [`print`] has the printers of shapes.
 //!
 //! ```
 //! use bowline_schema::Validator;
@@ -26,6 +27,7 @@
 //! Nothing here panics, recurses without a limit or takes more than a fixed number of
 //! steps, whatever the schema and the value.
 
+pub mod print;
 pub mod shape;
 mod text;
 mod validate;

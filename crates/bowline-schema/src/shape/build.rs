@@ -12,28 +12,33 @@ use crate::validate::resources::{Resources, for_each_subschema};
 
 /// How many types are made of one document. Parts that apply together are merged, so
 /// without a limit a small document could describe a very large type.
-const MAX_TYPES: usize = 100_000;
+pub(super) const MAX_TYPES: usize = 100_000;
+/// How many listed values count as one type.
+const VALUES_PER_TYPE: usize = 16;
 /// How deep types may be nested, apart from references.
 const MAX_DEPTH: usize = 48;
 
-/// Returns the type of a document, and the named types.
-pub(super) fn build(document: &Value) -> (Type, Vec<Definition>) {
-    let mut builder = Builder::new(document);
+/// Returns the types of a document.
+pub(super) fn build(document: &Value, max_types: usize) -> Types {
+    let mut builder = Builder::new(document, max_types);
     let root = builder.ty(&Location::root(document));
     builder.build_waiting();
     let mut types = Types {
         root,
         definitions: builder.definitions,
+        type_count: max_types - builder.remaining,
     };
     recursion::mark(&mut types.definitions);
     tag::find_tags(&mut types);
-    (types.root, types.definitions)
+    types
 }
 
 /// All types of a document.
 pub(super) struct Types {
     pub(super) root: Type,
     pub(super) definitions: Vec<Definition>,
+    /// How many were made, including those that were merged into others.
+    pub(super) type_count: usize,
 }
 
 /// A schema and where it is.
@@ -92,7 +97,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(document: &'a Value) -> Self {
+    fn new(document: &'a Value, max_types: usize) -> Self {
         let resources = Resources::new(document);
         let targets = reference_targets(document, &resources);
         Self {
@@ -104,7 +109,7 @@ impl<'a> Builder<'a> {
             waiting: VecDeque::new(),
             names: Names::default(),
             expanding: Vec::new(),
-            remaining: MAX_TYPES,
+            remaining: max_types,
             depth: 0,
         }
     }
@@ -175,8 +180,12 @@ impl<'a> Builder<'a> {
 
     /// Returns the type that the keywords of the schema itself describe.
     fn own_type(&mut self, members: &'a Map<String, Value>, location: &Location<'a>) -> Type {
-        if let Some(ty) = literals::literals(members, &location.pointer) {
-            return ty;
+        if let Some(values) = literals::listed_values(members) {
+            // A list may be long, and be copied often.
+            return match self.spend(values.len() / VALUES_PER_TYPE) {
+                true => literals::literals(values, members, &location.pointer),
+                false => Type::new(TypeKind::Any, &location.pointer),
+            };
         }
         let kinds = literals::json_types(members);
         if kinds.is_empty() {

@@ -4,7 +4,7 @@ use super::{Additional, Type, TypeKind};
 
 impl Type {
     /// Visits the types directly inside this one.
-    pub(super) fn for_each_child<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
+    pub(crate) fn for_each_child<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
         match &self.kind {
             TypeKind::Array(array) => visit(&array.items),
             TypeKind::Tuple(tuple) => {

@@ -129,7 +129,17 @@ impl Builder<'_> {
     }
 
     fn intersect_objects(&mut self, one: ObjectType, other: ObjectType) -> ObjectType {
-        let mut others: Vec<Option<Field>> = other.fields.into_iter().map(Some).collect();
+        // What one of them requires comes first, then what the other requires.
+        let positions = one
+            .fields
+            .iter()
+            .filter_map(|field| field.required_position);
+        let offset = positions.max().map_or(0, |last| last + 1);
+        let others = other.fields.into_iter().map(|field| Field {
+            required_position: field.required_position.map(|position| position + offset),
+            ..field
+        });
+        let mut others: Vec<Option<Field>> = others.map(Some).collect();
         let positions = others.iter().enumerate().filter_map(|(at, field)| {
             let field = field.as_ref()?;
             Some((field.name.clone(), at))
@@ -158,6 +168,7 @@ impl Builder<'_> {
             name: one.name,
             ty: self.intersect(one.ty, other.ty),
             is_required: one.is_required || other.is_required,
+            required_position: one.required_position.or(other.required_position),
         }
     }
 

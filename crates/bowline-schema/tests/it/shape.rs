@@ -161,7 +161,23 @@ fn large_schemas_have_a_type() {
     let alternatives: Vec<_> = alternatives.collect();
     let product: Vec<_> = (0..8).map(|_| json!({"anyOf": alternatives})).collect();
     let product = json!({"type": "object", "allOf": product});
-    for (name, schema) in [("chain", chain), ("doubled", doubled), ("product", product)] {
+    // Copied wherever it is used, this list would have 20 million values.
+    let list = (0..20_000).map(|at| at.to_string()).collect::<Vec<_>>();
+    let used = json!({"allOf": [{"$ref": "#/$defs/E"}, {"type": "string"}]});
+    let copies = (0..1_000).map(|at| (format!("p{at}"), used.clone()));
+    let copies = copies.collect::<Map<_, _>>();
+    let copies = json!({"properties": copies, "$defs": {"E": {"enum": list}}});
+    let names = (0..1_000).map(|at| format!("p{at}")).collect::<Vec<_>>();
+    let members = names.iter().map(|name| (name.clone(), json!({})));
+    let values = json!({"properties": members.collect::<Map<_, _>>()});
+    let required = json!({"additionalProperties": values, "required": names});
+    for (name, schema) in [
+        ("chain", chain),
+        ("doubled", doubled),
+        ("product", product),
+        ("copies", copies),
+        ("required", required),
+    ] {
         let shape = Shape::new(schema);
         assert!(!shape.resolve(shape.root()).is_any(), "{name}");
     }

@@ -1,0 +1,3 @@
+//! Types as text.
+
+pub mod signature;
