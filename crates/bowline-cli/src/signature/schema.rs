@@ -311,10 +311,6 @@ impl<'a> Schema<'a> {
     pub(crate) fn has_default(self) -> bool {
         self.get("default").is_some() || self.resolved().get("default").is_some()
     }
-
-    pub(crate) fn default(self) -> Option<&'a Node> {
-        self.get("default").filter(|value| **value != Node::Null)
-    }
 }
 
 #[cfg(test)]
