@@ -16,7 +16,7 @@ pub(crate) use self::{
     budget::Budget,
     parameters::{Parameter, parameters},
     prompt::prompt_lines,
-    schema::{Document, Kind, Property, Schema},
+    schema::{Document, Kind, Schema},
     shape::parse_shape,
     tool::{Length, Signature},
     type_name::{Detail, type_name},

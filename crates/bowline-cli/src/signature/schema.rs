@@ -106,11 +106,6 @@ impl<'a> Schema<'a> {
         self.node.members().len()
     }
 
-    /// Returns its unique address in the document.
-    pub(crate) fn identity(self) -> *const Node {
-        self.node
-    }
-
     /// Returns the value of a keyword.
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Node> {
         self.node.get(keyword)

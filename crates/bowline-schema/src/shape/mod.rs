@@ -9,6 +9,7 @@
 mod annotations;
 mod build;
 mod contents;
+mod fits;
 mod intersect;
 mod literals;
 mod names;
