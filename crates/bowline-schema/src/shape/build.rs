@@ -140,17 +140,28 @@ impl<'a> Builder<'a> {
     /// Returns the type of a schema, spelled out even if it has a name.
     pub(super) fn inline(&mut self, location: &Location<'a>) -> Type {
         let pointer = &location.pointer;
-        if self.depth >= MAX_DEPTH || !self.spend(1) {
+        if !self.spend(1) || !self.enter() {
             return Type::new(TypeKind::Any, pointer);
         }
-        self.depth += 1;
         let ty = match location.schema {
             Value::Object(members) => self.schema(members, location),
             Value::Bool(false) => Type::new(TypeKind::Never, pointer),
             _ => Type::new(TypeKind::Any, pointer),
         };
-        self.depth -= 1;
+        self.leave();
         ty
+    }
+
+    /// Goes one level deeper. Returns false if that is too deep.
+    pub(super) fn enter(&mut self) -> bool {
+        let is_possible = self.depth < MAX_DEPTH;
+        self.depth += usize::from(is_possible);
+        is_possible
+    }
+
+    /// Goes back one level.
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
     }
 
     /// Merges everything that a schema says about the same value.
@@ -221,8 +232,9 @@ impl<'a> Builder<'a> {
             return *id;
         }
         let id = DefinitionId(self.definitions.len());
+        let schema = self.document.pointer(pointer).unwrap_or(&Value::Null);
         self.definitions.push(Definition {
-            name: self.names.assign(pointer, self.document.pointer(pointer)),
+            name: self.names.assign(pointer, schema),
             pointer: pointer.to_owned(),
             ty: Type::new(TypeKind::Any, pointer),
             is_recursive: false,

@@ -24,8 +24,7 @@ impl Builder<'_> {
         if matches!(one.kind, TypeKind::Reference(_))
             || matches!(other.kind, TypeKind::Reference(_))
         {
-            let (one, other) = (self.expand(one), self.expand(other));
-            return self.intersect(one, other);
+            return self.intersect_expanded(one, other);
         }
         let accepts_null = one.accepts_null() && other.accepts_null();
         let pointer = one.pointer.clone();
@@ -39,6 +38,18 @@ impl Builder<'_> {
                 _ => ty.is_nullable = true,
             }
         }
+        ty
+    }
+
+    /// Spells out references first. They may lead back here, so the depth is limited.
+    fn intersect_expanded(&mut self, one: Type, other: Type) -> Type {
+        if !self.enter() {
+            // Either of the two types includes all values that have both.
+            return with_annotations(one, other);
+        }
+        let (one, other) = (self.expand(one), self.expand(other));
+        let ty = self.intersect(one, other);
+        self.leave();
         ty
     }
 

@@ -18,6 +18,7 @@ mod recursion;
 mod tag;
 #[cfg(test)]
 mod tests;
+mod to_schema;
 mod types;
 mod union;
 mod variants;

@@ -1,4 +1,5 @@
 //! Tests of the crate from the outside.
 
+mod random_shapes;
 mod shape;
 mod suite;

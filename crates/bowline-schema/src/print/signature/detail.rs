@@ -33,6 +33,12 @@ impl Detail {
         nesting: 8,
     };
 
+    /// Returns the detail with another maximum number of choices listed.
+    #[must_use]
+    pub const fn with_max_choices(self, choices: usize) -> Self {
+        Self { choices, ..self }
+    }
+
     /// Returns the detail of what is inside of an object.
     pub(super) fn deeper(self) -> Option<Self> {
         let depth = self.depth.checked_sub(1)?;

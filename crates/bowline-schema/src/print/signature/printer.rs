@@ -92,11 +92,9 @@ impl<'a> Printer<'a> {
 
     /// Returns an expression for a value that has one of several types.
     #[must_use]
-    pub fn union_expression<'t>(&self, types: impl IntoIterator<Item = &'t Type>) -> String
-    where
-        'a: 't,
-    {
-        self.any_of(types, self.detail).text
+    pub fn union_expression<'t>(&self, types: impl IntoIterator<Item = &'t Type>) -> String {
+        let types: Vec<&Type> = types.into_iter().collect();
+        self.any_of(&types, self.detail).text
     }
 
     /// Returns the objects that expressions for this shape call by their names, each
@@ -123,18 +121,15 @@ impl<'a> Printer<'a> {
     }
 
     fn ty(&self, ty: &Type, detail: Detail) -> Expression {
-        self.any_of([ty], detail)
+        self.any_of(&[ty], detail)
     }
 
-    fn any_of<'t>(&self, types: impl IntoIterator<Item = &'t Type>, detail: Detail) -> Expression
-    where
-        'a: 't,
-    {
+    fn any_of(&self, types: &[&Type], detail: Detail) -> Expression {
         let detail = detail.nested().filter(|_| self.budget.spend(1));
         let Some(mut detail) = detail else {
             return Expression::one(CUT);
         };
-        let variants = self.shape.variants_of_all(types);
+        let variants = self.shape.variants_of_all(types.iter().copied());
         let expression = match &variants.types[..] {
             [] if variants.is_nullable => Expression::one(""),
             [] => Expression::one("never"),
