@@ -7,6 +7,7 @@
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
 //! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
 //!   generators.
+//! - [`print`] has the printers of shapes.
 //!
 //! ```
 //! use bowline_schema::Validator;

@@ -1,89 +1,79 @@
-//! The alternatives of a schema for an object.
+//! The alternatives of a type for an object.
 
-use crate::signature::{Budget, Kind, Schema};
+use bowline_schema::shape::{Additional, ObjectType, Shape, Type, TypeKind};
+use serde_json::{Map, Value};
 
-/// Maximum number of subschemas visited while collecting alternatives.
-const MAX_SUBSCHEMAS: usize = 1_000;
 /// Maximum number of alternatives tried.
 const MAX_ALTERNATIVES: usize = 256;
-/// Maximum nesting of alternatives.
-const MAX_DEPTH: usize = 64;
 
-/// One alternative: all of its schemas apply.
-#[derive(Clone, Debug)]
-pub(super) struct ObjectAlternative<'a> {
-    pub(super) schemas: Vec<Schema<'a>>,
-}
+/// One alternative; `None` if nothing is known of the members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ObjectAlternative<'a>(Option<&'a ObjectType>);
 
 impl<'a> ObjectAlternative<'a> {
     /// Returns all alternatives for an object; at least one.
-    pub(super) fn enumerate(schema: Schema<'a>) -> Vec<Self> {
-        let mut found = Vec::new();
-        let budget = Budget::new(MAX_SUBSCHEMAS);
-        collect_alternatives(schema, &[], &budget, &mut found);
-        if found.is_empty() {
-            let parts = vec![schema.resolved()];
-            found.push(Self { schemas: parts });
+    pub(super) fn enumerate(shape: &'a Shape, ty: &'a Type) -> Vec<Self> {
+        let types = shape.variants(ty).types.into_iter();
+        let found = types.filter_map(|ty| match &shape.resolve(ty).kind {
+            TypeKind::Object(object) => Some(Self(Some(object))),
+            TypeKind::Any => Some(Self(None)),
+            _ => None,
+        });
+        let found: Vec<_> = found.take(MAX_ALTERNATIVES).collect();
+        match found.is_empty() {
+            true => vec![Self(None)],
+            false => found,
         }
-        found
     }
 
-    /// Returns the schema of a member, declared or additional.
-    pub(super) fn member_schema(&self, name: &str) -> Option<Schema<'a>> {
-        let properties = self.schemas.iter().flat_map(|part| part.properties());
-        let declared = properties.into_iter().find(|it| it.name == name);
-        let declared = declared.map(|property| property.schema);
-        declared.or_else(|| {
-            let additional = |part: &Schema<'a>| part.subschema("additionalProperties");
-            self.schemas.iter().find_map(additional)
+    /// Returns the type of a member, declared or additional.
+    pub(super) fn member_type(self, name: &str) -> Option<&'a Type> {
+        let object = self.0?;
+        self.declared_type(name).or(match &object.additional {
+            Additional::Typed(ty) => Some(ty),
+            _ => None,
         })
     }
+
+    fn declared_type(self, name: &str) -> Option<&'a Type> {
+        let mut fields = self.0?.fields.iter();
+        let field = fields.find(|field| field.name == name)?;
+        Some(&field.ty)
+    }
+
+    /// Returns how far an object is from this alternative: how many members
+    /// contradict it, and how many do not fit.
+    pub(super) fn distance(self, shape: &Shape, members: &Map<String, Value>) -> (usize, usize) {
+        let Some(object) = self.0 else {
+            return (0, 0);
+        };
+        let contradictions = object.fields.iter().filter(|field| {
+            let value = members.get(&field.name);
+            is_constant(shape, &field.ty) && value.is_some_and(|it| !shape.fits(&field.ty, it))
+        });
+        (contradictions.count(), shape.count_misfits(object, members))
+    }
 }
 
-fn collect_alternatives<'a>(
-    schema: Schema<'a>,
-    outer: &[Schema<'a>],
-    budget: &Budget,
-    found: &mut Vec<ObjectAlternative<'a>>,
-) {
-    let resolved = schema.resolved();
-    // A recursive alternative adds nothing.
-    let is_recursive = outer
+/// Returns whether only one value is possible.
+fn is_constant(shape: &Shape, ty: &Type) -> bool {
+    match &shape.resolve(ty).kind {
+        TypeKind::Literals(literals) => literals.len() == 1,
+        _ => false,
+    }
+}
+
+/// Returns the type of a member in each alternative that declares it.
+pub(super) fn declared_types<'a>(shape: &'a Shape, ty: &'a Type, name: &str) -> Vec<&'a Type> {
+    let alternatives = ObjectAlternative::enumerate(shape, ty).into_iter();
+    let types = alternatives.filter_map(|alternative| alternative.declared_type(name));
+    types.collect()
+}
+
+/// Returns whether a type is known to include objects.
+pub(super) fn accepts_members(shape: &Shape, ty: &Type) -> bool {
+    let alternatives = ObjectAlternative::enumerate(shape, ty);
+    alternatives
         .iter()
-        .any(|part| part.identity() == resolved.identity());
-    let is_over_limit = found.len() >= MAX_ALTERNATIVES || outer.len() >= MAX_DEPTH;
-    if is_recursive || is_over_limit || !budget.spend_on(resolved) {
-        return;
-    }
-    let parts = [outer, &[resolved]].concat();
-    let variants = resolved.variants();
-    if variants.is_empty() {
-        let kinds = resolved.kinds();
-        if kinds.is_empty() || kinds.contains(&Kind::Object) {
-            found.push(ObjectAlternative { schemas: parts });
-        }
-        return;
-    }
-    for variant in variants {
-        collect_alternatives(variant, &parts, budget, found);
-    }
-}
-
-/// Returns the schema of a property in each alternative that declares it.
-pub(super) fn property_schemas<'a>(schema: Schema<'a>, name: &str) -> Vec<Schema<'a>> {
-    let alternatives = ObjectAlternative::enumerate(schema).into_iter();
-    let properties = alternatives
-        .flat_map(|alternative| alternative.schemas)
-        .flat_map(Schema::properties);
-    let named = properties.filter(|property| property.name == name);
-    named.map(|property| property.schema).collect()
-}
-
-/// Returns whether the schema accepts an object.
-pub(super) fn accepts_members(schema: Schema<'_>) -> bool {
-    let alternatives = ObjectAlternative::enumerate(schema);
-    let mut parts = alternatives
-        .iter()
-        .flat_map(|alternative| &alternative.schemas);
-    parts.any(|part| part.kinds().contains(&Kind::Object) || !part.properties().is_empty())
+        .any(|alternative| alternative.0.is_some())
 }

@@ -4,44 +4,45 @@
 //! An object, such as `'{…}'` or `@file.json`, is the base for named values.
 //! Every named value counts: a second value where only one fits is a problem.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ptr};
 
+use bowline_schema::shape::{Shape, Type};
 use serde_json::{Map, Value};
 
 use super::{
-    alternatives::{accepts_members, property_schemas},
+    alternatives::{accepts_members, declared_types},
     build::{ValueTree, build_object},
     problem::ArgumentProblem,
     word::{ArgumentValue, ArgumentWord},
 };
-use crate::signature::{Property, Schema};
+use crate::signature::{Parameter, parameters};
 
 /// Assembles the arguments, and collects the problems.
 pub(super) fn assemble(
     words: Vec<ArgumentWord>,
-    schema: Schema<'_>,
+    shape: &Shape,
 ) -> (Map<String, Value>, Vec<ArgumentProblem>) {
     let mut assembly = Assembly {
-        schema,
-        positional: schema.properties(),
+        shape,
+        positional: parameters(shape),
         positional_count: 0,
         has_named: false,
         objects: Map::new(),
         named_values: ValueTree::default(),
         problems: Vec::new(),
     };
-    for words in words {
-        assembly.add(words);
+    for word in words {
+        assembly.add(word);
     }
-    let (arguments, found) = build_object(&assembly.named_values, &assembly.objects, schema);
+    let (arguments, found) = build_object(&assembly.named_values, &assembly.objects, shape);
     assembly.problems.extend(found);
     (arguments, assembly.problems)
 }
 
 struct Assembly<'a> {
-    schema: Schema<'a>,
+    shape: &'a Shape,
     /// The order in which positional values are assigned.
-    positional: Vec<Property<'a>>,
+    positional: Vec<Parameter<'a>>,
     /// The number of positional values.
     positional_count: usize,
     /// Whether there is a named value.
@@ -75,7 +76,7 @@ impl Assembly<'_> {
 
     fn add_named(&mut self, name: &str, value: ArgumentValue) {
         self.has_named = true;
-        let path = resolve_path(name, self.schema);
+        let path = resolve_path(name, self.shape);
         self.named_values.insert(&path, value);
     }
 
@@ -90,7 +91,7 @@ impl Assembly<'_> {
             });
             return;
         }
-        let Some(property) = self.positional.get(self.positional_count) else {
+        let Some(parameter) = self.positional.get(self.positional_count) else {
             let max = self.positional.len();
             let problem = ArgumentProblem::TooMany { max };
             if !self.problems.contains(&problem) {
@@ -99,24 +100,23 @@ impl Assembly<'_> {
             return;
         };
         self.positional_count += 1;
-        self.named_values.insert(&[property.name.to_owned()], value);
+        self.named_values
+            .insert(&[parameter.name.to_owned()], value);
     }
 }
 
 /// Resolves a name to a path: dots lead into objects if the schema has them.
-fn resolve_path(name: &str, schema: Schema<'_>) -> Vec<String> {
+fn resolve_path(name: &str, shape: &Shape) -> Vec<String> {
     let mut path = Vec::new();
-    let mut schemas = vec![schema];
+    let mut types = vec![shape.root()];
     let mut rest = name;
     loop {
-        let known = |name: &str| -> Vec<_> {
-            let found = schemas
-                .iter()
-                .flat_map(|schema| property_schemas(*schema, name));
-            // Many alternatives may report the same problem.
+        let known = |name: &str| -> Vec<&Type> {
+            let found = types.iter().flat_map(|ty| declared_types(shape, ty, name));
+            // Many alternatives may have the same type.
             let mut seen = HashSet::new();
             found
-                .filter(|schema| seen.insert(schema.resolved().identity()))
+                .filter(|ty| seen.insert(ptr::from_ref(shape.resolve(ty))))
                 .collect()
         };
         let step = rest
@@ -125,7 +125,7 @@ fn resolve_path(name: &str, schema: Schema<'_>) -> Vec<String> {
             .filter(|_| known(rest).is_empty())
             .find_map(|(head, tail)| {
                 let inner = known(head);
-                let is_container = inner.iter().any(|schema| accepts_members(*schema));
+                let is_container = inner.iter().any(|ty| accepts_members(shape, ty));
                 is_container.then_some((head, tail, inner))
             });
         let Some((head, tail, inner)) = step else {
@@ -133,19 +133,17 @@ fn resolve_path(name: &str, schema: Schema<'_>) -> Vec<String> {
             return path;
         };
         path.push(head.to_owned());
-        (schemas, rest) = (inner, tail);
+        (types, rest) = (inner, tail);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use bowline_schema::shape::Shape;
     use serde_json::{Value, json};
 
     use super::assemble;
-    use crate::{
-        arguments::{parse_call, parse_words},
-        signature::Document,
-    };
+    use crate::arguments::{parse_call, parse_words};
 
     const SCHEMA: &str = r##"{
         "properties": {
@@ -172,12 +170,12 @@ mod tests {
     }"##;
 
     fn assemble_words(call: &str, words: &[&str]) -> Result<Value, String> {
-        let document = Document::new(SCHEMA);
+        let shape = Shape::new(serde_json::from_str(SCHEMA).expect("it is JSON"));
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
         let given =
             parse_words(&words, None).and_then(|given| parse_call(call, [])?.all_arguments(&given));
         let given = given.map_err(|failure| failure.message)?;
-        let (arguments, problems) = assemble(given, document.schema());
+        let (arguments, problems) = assemble(given, &shape);
         match problems.first() {
             None => Ok(Value::Object(arguments)),
             Some(problem) => Err(problem.describe("it")),
@@ -362,12 +360,11 @@ mod tests {
             number = json!({"anyOf": [number, {"type": "null"}]});
             pet = json!({"anyOf": [pet, {"type": "null"}]});
         }
-        let schema = json!({"properties": {"number": number, "pet": pet}}).to_string();
-        let document = Document::new(&schema);
+        let shape = Shape::new(json!({"properties": {"number": number, "pet": pet}}));
         let assembled = |words: &[&str]| {
             let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
             let given = parse_words(&words, None).expect("it can be read");
-            let (arguments, problems) = assemble(given, document.schema());
+            let (arguments, problems) = assemble(given, &shape);
             let problems: Vec<_> = problems.iter().map(|it| it.describe("it")).collect();
             (Value::Object(arguments), problems)
         };
@@ -386,10 +383,9 @@ mod tests {
         let variants: Vec<_> = (0..40)
             .map(|index| json!({"properties": {"a": {"$ref": "#/$defs/A"}, "kind": {"const": index}}}))
             .collect();
-        let schema = json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": variants}}});
-        let document = Document::new(&schema.to_string());
+        let shape = Shape::new(json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": variants}}}));
         let given = parse_words(&["a.a.a.a.a:={}".to_owned()], None).expect("it can be read");
-        let (arguments, _) = assemble(given, document.schema());
+        let (arguments, _) = assemble(given, &shape);
         assert_eq!(
             Value::Object(arguments),
             json!({"a": {"a": {"a": {"a": {"a": {}}}}}})

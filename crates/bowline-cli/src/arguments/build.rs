@@ -3,15 +3,20 @@
 //! If the schema has alternatives, the parts are tried on each: how a string is
 //! interpreted may depend on the other parts.
 
+use std::cell::Cell;
+
+use bowline_schema::{
+    print::signature::{Detail, type_expression},
+    shape::{Shape, Type},
+};
 use serde_json::{Map, Value};
 
 use super::{
-    alternatives::{ObjectAlternative, property_schemas},
-    check, coerce,
+    alternatives::{ObjectAlternative, declared_types},
+    coerce,
     problem::ArgumentProblem,
     word::ArgumentValue,
 };
-use crate::signature::{Budget, Detail, Schema, type_name};
 
 /// The values given for one path, and for paths below it.
 #[derive(Debug, Default)]
@@ -49,42 +54,19 @@ const MAX_ATTEMPTS: usize = 1_000;
 pub(super) fn build_object(
     tree: &ValueTree,
     base: &Map<String, Value>,
-    schema: Schema<'_>,
+    shape: &Shape,
 ) -> (Map<String, Value>, Vec<ArgumentProblem>) {
-    best_alternative(tree, base, schema, "", &Budget::new(MAX_ATTEMPTS))
+    let builder = Builder {
+        shape,
+        attempts: Cell::new(MAX_ATTEMPTS),
+    };
+    builder.best_alternative(tree, base, shape.root(), "")
 }
 
-/// Builds the object for the alternative that matches best.
-fn best_alternative(
-    tree: &ValueTree,
-    base: &Map<String, Value>,
-    schema: Schema<'_>,
-    path: &str,
-    budget: &Budget,
-) -> (Map<String, Value>, Vec<ArgumentProblem>) {
-    let alternatives = ObjectAlternative::enumerate(schema);
-    let mut attempts = Vec::new();
-    for alternative in &alternatives {
-        // At least one attempt is needed.
-        if budget.spend(0) || attempts.is_empty() {
-            attempts.push(Attempt::new(tree, base.clone(), alternative, path, budget));
-        }
-    }
-    // The first one wins a tie.
-    let best = (0..attempts.len()).min_by_key(|index| attempts[*index].distance);
-    let best = attempts.swap_remove(best.unwrap_or_default());
-    let mut problems = best.problems;
-    if best.distance.0 > 0 && alternatives.len() > 1 {
-        // If several match equally well, expected types of all of them are
-        // reported.
-        problems = problems
-            .into_iter()
-            .map(|problem| {
-                problem.with_alternatives(attempts.iter().flat_map(|other| &other.problems))
-            })
-            .collect();
-    }
-    (best.object, problems)
+struct Builder<'a> {
+    shape: &'a Shape,
+    /// Remaining attempts.
+    attempts: Cell<usize>,
 }
 
 /// The parts, tried on one alternative.
@@ -96,14 +78,53 @@ struct Attempt {
     distance: (usize, usize),
 }
 
-impl Attempt {
-    fn new(
+impl Builder<'_> {
+    /// Builds the object for the alternative that matches best.
+    fn best_alternative(
+        &self,
+        tree: &ValueTree,
+        base: &Map<String, Value>,
+        ty: &Type,
+        path: &str,
+    ) -> (Map<String, Value>, Vec<ArgumentProblem>) {
+        let alternatives = ObjectAlternative::enumerate(self.shape, ty);
+        let mut attempts = Vec::new();
+        for alternative in &alternatives {
+            // At least one attempt is needed.
+            if self.may_try() || attempts.is_empty() {
+                attempts.push(self.attempt(tree, base.clone(), *alternative, path));
+            }
+        }
+        // The first one wins a tie.
+        let best = (0..attempts.len()).min_by_key(|index| attempts[*index].distance);
+        let best = attempts.swap_remove(best.unwrap_or_default());
+        let mut problems = best.problems;
+        if best.distance.0 > 0 && alternatives.len() > 1 {
+            // If several match equally well, expected types of all of them are
+            // reported.
+            problems = problems
+                .into_iter()
+                .map(|problem| {
+                    problem.with_alternatives(attempts.iter().flat_map(|other| &other.problems))
+                })
+                .collect();
+        }
+        (best.object, problems)
+    }
+
+    fn may_try(&self) -> bool {
+        let remaining = self.attempts.get().checked_sub(1);
+        self.attempts.set(remaining.unwrap_or_default());
+        remaining.is_some()
+    }
+
+    fn attempt(
+        &self,
         tree: &ValueTree,
         base: Map<String, Value>,
-        alternative: &ObjectAlternative<'_>,
+        alternative: ObjectAlternative<'_>,
         path: &str,
-        budget: &Budget,
-    ) -> Self {
+    ) -> Attempt {
         let mut object = base;
         let mut problems = Vec::new();
         for (name, tree) in &tree.members {
@@ -112,91 +133,147 @@ impl Attempt {
                 path => format!("{path}.{name}"),
             };
             let base = object.get(name);
-            let schema = alternative.member_schema(name);
-            let value = build_value(tree, base, schema, &member_path, budget, &mut problems);
+            let ty = alternative.member_type(name);
+            let value = self.build_value(tree, base, ty, &member_path, &mut problems);
             object.insert(name.clone(), value);
         }
-        let violations = check::check_alternative(&object, alternative, path);
-        let contradictions = check::contradictions(&object, alternative);
-        Self {
-            distance: (contradictions, problems.len() + violations.len()),
+        let (contradictions, misfits) = alternative.distance(self.shape, &object);
+        Attempt {
+            distance: (contradictions, problems.len() + misfits),
             object,
             problems,
         }
     }
-}
 
-/// Builds the value of a part. If it is invalid, the closest value.
-fn build_value(
-    tree: &ValueTree,
-    base: Option<&Value>,
-    schema: Option<Schema<'_>>,
-    path: &str,
-    budget: &Budget,
-    problems: &mut Vec<ArgumentProblem>,
-) -> Value {
-    let mut base = match base {
-        Some(Value::Object(members)) => members.clone(),
-        _ => Map::new(),
-    };
-    if !tree.values.is_empty() {
-        let value = match coerce_values(&tree.values, schema, path) {
-            Ok(value) => value,
-            Err(problem) => {
-                problems.push(problem);
-                return parse_loosely(&tree.values[0]);
-            }
+    /// Builds the value of a part. If it is invalid, the closest value.
+    fn build_value(
+        &self,
+        tree: &ValueTree,
+        base: Option<&Value>,
+        ty: Option<&Type>,
+        path: &str,
+        problems: &mut Vec<ArgumentProblem>,
+    ) -> Value {
+        let mut base = match base {
+            Some(Value::Object(members)) => members.clone(),
+            _ => Map::new(),
         };
-        match value {
-            Value::Object(members) if !tree.members.is_empty() => base = members,
-            value if tree.members.is_empty() => return value,
-            value => {
-                problems.push(ArgumentProblem::invalid(path, "an object", &value));
-                return value;
+        if !tree.values.is_empty() {
+            let value = match self.coerce_values(&tree.values, ty, path) {
+                Ok(value) => value,
+                Err(problem) => {
+                    problems.push(problem);
+                    return parse_loosely(&tree.values[0]);
+                }
+            };
+            match value {
+                Value::Object(members) if !tree.members.is_empty() => base = members,
+                value if tree.members.is_empty() => return value,
+                value => {
+                    problems.push(ArgumentProblem::invalid(path, "an object", &value));
+                    return value;
+                }
+            }
+            for (name, _) in &tree.members {
+                if base.contains_key(name) {
+                    let known = ty.map(|ty| declared_types(self.shape, ty, name));
+                    let known = known.and_then(|known| known.first().copied());
+                    problems.push(self.repeated_problem(&format!("{path}.{name}"), known));
+                }
             }
         }
-        for (name, _) in &tree.members {
-            if base.contains_key(name) {
-                let known = schema.map(|schema| property_schemas(schema, name));
-                let known = known.and_then(|known| known.first().copied());
-                problems.push(repeated_problem(&format!("{path}.{name}"), known));
+        match ty {
+            Some(ty) => {
+                let (object, found) = self.best_alternative(tree, &base, ty, path);
+                problems.extend(found);
+                Value::Object(object)
+            }
+            // Only another alternative declares it.
+            None => {
+                for (name, tree) in &tree.members {
+                    let path = format!("{path}.{name}");
+                    let value = self.build_value(tree, None, None, &path, problems);
+                    base.insert(name.clone(), value);
+                }
+                Value::Object(base)
             }
         }
     }
-    match schema {
-        Some(schema) => {
-            let (object, found) = best_alternative(tree, &base, schema, path, budget);
-            problems.extend(found);
-            Value::Object(object)
-        }
-        // Only another alternative declares it.
-        None => {
-            for (name, tree) in &tree.members {
-                let path = format!("{path}.{name}");
-                let value = build_value(tree, None, None, &path, budget, problems);
-                base.insert(name.clone(), value);
-            }
-            Value::Object(base)
-        }
-    }
-}
 
-/// Converts the values given for a path: several make a list.
-fn coerce_values(
-    given: &[ArgumentValue],
-    schema: Option<Schema<'_>>,
-    path: &str,
-) -> Result<Value, ArgumentProblem> {
-    let Some(schema) = schema else {
-        return Ok(match given {
-            [one] => parse_loosely(one),
-            several => several.iter().map(parse_loosely).collect(),
-        });
-    };
-    match given {
-        [ArgumentValue::Json(value)] => Ok(value.clone()),
-        [ArgumentValue::Text(text)] => coerce::coerce(path, text, schema),
-        several => coerce_list(several, schema, path),
+    /// Converts the values given for a path: several make a list.
+    fn coerce_values(
+        &self,
+        given: &[ArgumentValue],
+        ty: Option<&Type>,
+        path: &str,
+    ) -> Result<Value, ArgumentProblem> {
+        let Some(ty) = ty else {
+            return Ok(match given {
+                [one] => parse_loosely(one),
+                several => several.iter().map(parse_loosely).collect(),
+            });
+        };
+        match given {
+            [ArgumentValue::Json(value)] => Ok(value.clone()),
+            [ArgumentValue::Text(text)] => coerce::coerce(path, text, self.shape, ty),
+            several => self.coerce_list(several, ty, path),
+        }
+    }
+
+    /// Builds a list of all values, if the type allows one.
+    fn coerce_list(
+        &self,
+        given: &[ArgumentValue],
+        ty: &Type,
+        path: &str,
+    ) -> Result<Value, ArgumentProblem> {
+        let mut first = None;
+        for list in coerce::list_types(self.shape, ty) {
+            // Lists are concatenated, unless it is a list of lists.
+            for flatten in [true, false] {
+                let value = self.coerce_items(given, list, flatten, path);
+                match value {
+                    Ok(value) if self.shape.fits(list, &value) => return Ok(value),
+                    value => drop(first.get_or_insert(value)),
+                }
+            }
+        }
+        first.unwrap_or_else(|| Err(self.repeated_problem(path, Some(ty))))
+    }
+
+    fn coerce_items(
+        &self,
+        given: &[ArgumentValue],
+        list: &Type,
+        flatten: bool,
+        path: &str,
+    ) -> Result<Value, ArgumentProblem> {
+        let mut items = Vec::new();
+        for given in given {
+            let inner = match given {
+                ArgumentValue::Json(value) => Some(value.clone()),
+                ArgumentValue::Text(text) => coerce::parse_array(text),
+            };
+            match (inner, given) {
+                (Some(Value::Array(inner)), _) if flatten => items.extend(inner),
+                (_, ArgumentValue::Json(value)) => items.push(value.clone()),
+                (_, ArgumentValue::Text(text)) => {
+                    items.push(match coerce::item_type(list, items.len()) {
+                        Some(ty) => coerce::coerce(path, text, self.shape, ty)?,
+                        None => coerce::parse_untyped(text),
+                    });
+                }
+            }
+        }
+        Ok(items.into())
+    }
+
+    fn repeated_problem(&self, path: &str, ty: Option<&Type>) -> ArgumentProblem {
+        let expected = ty.map(|ty| type_expression(self.shape, ty, Detail::SHORT));
+        ArgumentProblem::Repeated {
+            path: path.to_owned(),
+            expected: expected.unwrap_or_else(|| "any".to_owned()),
+        }
     }
 }
 
@@ -205,58 +282,5 @@ fn parse_loosely(given: &ArgumentValue) -> Value {
     match given {
         ArgumentValue::Json(value) => value.clone(),
         ArgumentValue::Text(text) => coerce::parse_untyped(text),
-    }
-}
-
-/// Builds a list of all values, if the schema allows one.
-fn coerce_list(
-    given: &[ArgumentValue],
-    schema: Schema<'_>,
-    path: &str,
-) -> Result<Value, ArgumentProblem> {
-    let lists = coerce::array_schemas(schema);
-    let mut first = None;
-    for list in &lists {
-        // Lists are concatenated, unless it is a list of lists.
-        for flatten in [true, false] {
-            let value = coerce_items(given, list.items(), flatten, path);
-            match value {
-                Ok(value) if check::is_valid(&value, *list) => return Ok(value),
-                value => drop(first.get_or_insert(value)),
-            }
-        }
-    }
-    first.unwrap_or_else(|| Err(repeated_problem(path, Some(schema))))
-}
-
-fn coerce_items(
-    given: &[ArgumentValue],
-    schema: Option<Schema<'_>>,
-    flatten: bool,
-    path: &str,
-) -> Result<Value, ArgumentProblem> {
-    let mut items = Vec::new();
-    for given in given {
-        let list = match given {
-            ArgumentValue::Json(value) => Some(value.clone()),
-            ArgumentValue::Text(text) => coerce::parse_array(text),
-        };
-        match (list, given) {
-            (Some(Value::Array(list)), _) if flatten => items.extend(list),
-            (_, ArgumentValue::Json(value)) => items.push(value.clone()),
-            (_, ArgumentValue::Text(text)) => items.push(match schema {
-                Some(schema) => coerce::coerce(path, text, schema)?,
-                None => coerce::parse_untyped(text),
-            }),
-        }
-    }
-    Ok(items.into())
-}
-
-fn repeated_problem(path: &str, schema: Option<Schema<'_>>) -> ArgumentProblem {
-    let expected = schema.map(|schema| type_name(schema, Detail::SHORT));
-    ArgumentProblem::Repeated {
-        path: path.to_owned(),
-        expected: expected.unwrap_or_else(|| "any".to_owned()),
     }
 }

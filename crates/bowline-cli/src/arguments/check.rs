@@ -7,13 +7,11 @@ use std::{collections::HashSet, mem};
 
 use serde_json::{Map, Value};
 
-use super::{alternatives::ObjectAlternative, problem::ArgumentProblem};
+use super::problem::ArgumentProblem;
 use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
-/// Maximum number of subschemas visited for all arguments, and for each
-/// interpretation tried before.
+/// Maximum number of subschemas visited for all arguments.
 const MAX_SUBSCHEMAS: usize = 20_000;
-const MAX_SUBSCHEMAS_PER_ATTEMPT: usize = 1_000;
 /// Maximum depth of nested values, so the stack suffices.
 const MAX_DEPTH: usize = 128;
 
@@ -78,30 +76,10 @@ pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Check
     found
 }
 
-/// Returns all problems of an object, checked against one alternative.
-pub(super) fn check_alternative(
-    object: &Map<String, Value>,
-    alternative: &ObjectAlternative<'_>,
-    path: &str,
-) -> Vec<ArgumentProblem> {
-    let mut found = CheckReport::new(MAX_SUBSCHEMAS_PER_ATTEMPT);
-    let known = property_names(&alternative.schemas);
-    for part in &alternative.schemas {
-        check_members(object, *part, Location::root(path, &known), &mut found);
-    }
-    found.problems
-}
-
-/// Returns how many members contradict this alternative.
-pub(super) fn contradictions(
-    object: &Map<String, Value>,
-    alternative: &ObjectAlternative<'_>,
-) -> usize {
-    let properties = alternative
-        .schemas
-        .iter()
-        .flat_map(|part| part.properties());
-    let violations = properties.into_iter().filter(|property| {
+/// Returns how many members contradict an alternative.
+fn contradictions(object: &Map<String, Value>, alternative: Schema<'_>) -> usize {
+    let properties = alternative.properties().into_iter();
+    let violations = properties.filter(|property| {
         let fixed = property.schema.resolved().get("const");
         let found = object.get(property.name);
         matches!((fixed, found), (Some(fixed), Some(found)) if !json_equal(fixed, found))
@@ -112,13 +90,6 @@ pub(super) fn contradictions(
 fn property_names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
     let properties = parts.iter().flat_map(|part| part.properties());
     properties.map(|property| property.name).collect()
-}
-
-/// Returns whether a value is valid.
-pub(super) fn is_valid(value: &Value, schema: Schema<'_>) -> bool {
-    let mut found = CheckReport::new(MAX_SUBSCHEMAS_PER_ATTEMPT);
-    check_value(value, schema, Location::root("", &[]), &mut found);
-    found.problems.is_empty()
 }
 
 /// Checks a value.
@@ -223,10 +194,9 @@ fn check_alternatives(
     }
     let object = value.as_object();
     let is_candidate = |variant: &&Schema<'_>| {
-        let parts = vec![variant.resolved()];
-        let alternative = ObjectAlternative { schemas: parts };
-        let is_object = alternative.schemas[0].kinds().contains(&Kind::Object);
-        is_object && object.is_some_and(|object| contradictions(object, &alternative) == 0)
+        let alternative = variant.resolved();
+        let is_object = alternative.kinds().contains(&Kind::Object);
+        is_object && object.is_some_and(|object| contradictions(object, alternative) == 0)
     };
     let mut candidates = (0..variants.len()).filter(|location| is_candidate(&&variants[*location]));
     match (candidates.next(), candidates.next()) {

@@ -1,54 +1,48 @@
-//! Converting strings to values, by a schema.
+//! Converting strings to values, by a type.
 
-use std::collections::HashSet;
+use std::cell::Cell;
 
+use bowline_schema::{
+    print::signature::{Detail, json_expression, type_expression},
+    shape::{Literal, Shape, Type, TypeKind},
+};
 use serde_json::{Number, Value};
 
-use super::{check, loose_json, problem::ArgumentProblem};
-use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
+use super::{loose_json, problem::ArgumentProblem};
 
-/// Maximum number of subschemas visited while collecting alternatives.
-const MAX_SUBSCHEMAS: usize = 1_000;
-/// Maximum number of alternatives tried.
-const MAX_ALTERNATIVES: usize = 256;
+/// A kind of JSON value, in the order in which a string is tried: strictest
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Array,
+    Object,
+    String,
+}
 
-/// Converts a string to a value. If the schema allows any type, valid JSON is
+/// Maximum nesting of lists around a single item.
+const MAX_DEPTH: usize = 8;
+/// Maximum number of types tried: alternatives within lists multiply.
+const MAX_STEPS: usize = 1_000;
+
+/// Converts a string to a value. If the type allows any value, valid JSON is
 /// parsed and everything else is a string.
-pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value, ArgumentProblem> {
-    let resolved = schema.resolved();
-    if let Some(choices) = resolved.choices() {
-        return coerce_choice(path, text, &choices);
-    }
-    let Alternatives {
-        mut candidates,
-        is_complete,
-        ..
-    } = Alternatives::collect(resolved);
-    if candidates.iter().any(|(kind, _)| kind.is_none()) || candidates.is_empty() {
-        return Ok(parse_untyped(text));
-    }
-    candidates.sort_by_key(|(kind, _)| *kind);
-    let mut non_null = candidates
-        .iter()
-        .filter(|(kind, _)| *kind != Some(Kind::Null));
-    let is_nullable = candidates.iter().any(|(kind, _)| *kind == Some(Kind::Null));
-    if is_nullable && text == "null" {
-        return Ok(Value::Null);
-    }
-    let found = match (non_null.next(), non_null.next()) {
-        (Some((Some(kind), only)), None) => coerce_to_kind(*kind, path, text, *only)?,
-        _ => first_valid(&candidates, text).or_else(|| coerce_single_item(path, &candidates, text)),
+pub(super) fn coerce(
+    path: &str,
+    text: &str,
+    shape: &Shape,
+    ty: &Type,
+) -> Result<Value, ArgumentProblem> {
+    let coercion = Coercion {
+        path,
+        text,
+        shape,
+        remaining: Cell::new(MAX_STEPS),
     };
-    match found {
-        Some(value) => Ok(value),
-        // An alternative that was not visited may accept it.
-        None if !is_complete => Ok(parse_untyped(text)),
-        None => Err(ArgumentProblem::invalid(
-            path,
-            type_name(schema, Detail::SHORT),
-            &text.into(),
-        )),
-    }
+    coercion.to_type(ty, MAX_DEPTH)
 }
 
 /// Converts a string without a schema: valid JSON is parsed.
@@ -61,151 +55,203 @@ pub(super) fn parse_array(text: &str) -> Option<Value> {
     parse_if_prefixed(text, '[')
 }
 
-/// Returns all array schemas that a schema allows.
-pub(super) fn array_schemas(schema: Schema<'_>) -> Vec<Schema<'_>> {
-    let lists = Alternatives::collect(schema)
-        .candidates
-        .into_iter()
-        .filter(|(kind, _)| matches!(kind, None | Some(Kind::Array)));
-    lists.map(|(_, list)| list).collect()
+/// Returns all types of lists that a type allows.
+pub(super) fn list_types<'a>(shape: &'a Shape, ty: &'a Type) -> Vec<&'a Type> {
+    let types = shape.variants(ty).types.into_iter();
+    let types = types.map(|ty| shape.resolve(ty));
+    let is_list = |ty: &&Type| matches!(ty.kind, TypeKind::Array(_) | TypeKind::Tuple(_));
+    types.filter(|ty| is_list(ty) || is_unknown(ty)).collect()
 }
 
-/// Returns the first interpretation that is valid; if there is none, the first
-/// one, for which the check then reports a problem.
-fn first_valid(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
-    let coerce_candidate = |(kind, schema): &(Option<Kind>, Schema<'_>)| {
-        let value = coerce_strict(kind.as_ref()?, text)?;
-        let is_valid = check::is_valid(&value, *schema);
-        Some((value, is_valid))
-    };
-    let coerced: Vec<_> = candidates.iter().filter_map(coerce_candidate).collect();
-    let valid = coerced.iter().find(|(_, is_valid)| *is_valid);
-    let chosen = valid.or_else(|| coerced.first());
-    chosen.map(|(value, _)| value.clone())
+/// Returns the type of an item of a list.
+pub(super) fn item_type(list: &Type, index: usize) -> Option<&Type> {
+    match &list.kind {
+        TypeKind::Array(array) => Some(&array.items),
+        TypeKind::Tuple(tuple) => tuple.items.get(index).or(tuple.rest.as_deref()),
+        _ => None,
+    }
 }
 
-/// Returns a list of one item, if nothing else can be meant.
-fn coerce_single_item(
-    path: &str,
-    candidates: &[(Option<Kind>, Schema<'_>)],
-    text: &str,
-) -> Option<Value> {
-    let lists = candidates
-        .iter()
-        .filter(|(kind, _)| *kind == Some(Kind::Array));
-    let mut read =
-        lists.filter_map(|(_, list)| coerce_to_kind(Kind::Array, path, text, *list).ok()?);
-    read.next()
+/// A string that is converted to a value.
+struct Coercion<'a> {
+    path: &'a str,
+    text: &'a str,
+    shape: &'a Shape,
+    /// Remaining steps.
+    remaining: Cell<usize>,
 }
 
-/// The types a value may have, with the schema of each. `None` means any type.
-struct Alternatives<'a> {
-    candidates: Vec<(Option<Kind>, Schema<'a>)>,
-    /// Whether the list is complete.
-    is_complete: bool,
-    budget: Budget,
-    /// Visited schemas: alternatives may be recursive.
-    seen: HashSet<*const Node>,
-}
-
-impl<'a> Alternatives<'a> {
-    fn collect(schema: Schema<'a>) -> Self {
-        let mut alternatives = Self {
-            candidates: Vec::new(),
-            is_complete: true,
-            budget: Budget::new(MAX_SUBSCHEMAS),
-            seen: HashSet::new(),
+impl Coercion<'_> {
+    fn to_type(&self, ty: &Type, depth: usize) -> Result<Value, ArgumentProblem> {
+        let remaining = self.remaining.get().checked_sub(1);
+        self.remaining.set(remaining.unwrap_or_default());
+        let depth = depth.checked_sub(1).filter(|_| remaining.is_some());
+        let depth = depth.ok_or_else(|| self.invalid(ty))?;
+        let variants = self.shape.variants(ty);
+        let types = variants.types.iter().map(|ty| self.shape.resolve(ty));
+        let types: Vec<&Type> = types.collect();
+        let is_null = variants.is_nullable && self.text == "null";
+        if let [only] = types[..]
+            && let TypeKind::Literals(literals) = &only.kind
+        {
+            let null = is_null.then_some(Value::Null);
+            let found = find_literal(literals, self.text).or(null);
+            return found.ok_or_else(|| self.invalid_choice(ty, literals));
+        }
+        if is_null {
+            return Ok(Value::Null);
+        }
+        if types.iter().any(is_unknown) || (types.is_empty() && !variants.is_nullable) {
+            return Ok(parse_untyped(self.text));
+        }
+        let mut candidates: Vec<_> = types.iter().flat_map(|ty| kinds_of(ty)).collect();
+        candidates.sort_by_key(|(kind, _)| *kind);
+        let found = match candidates[..] {
+            [(kind, only)] => self.to_kind(kind, only, depth)?,
+            _ => {
+                let fitting = self.first_fitting(&candidates);
+                fitting.or_else(|| self.single_item(&candidates, depth))
+            }
         };
-        alternatives.visit(schema);
-        alternatives
+        match found {
+            Some(value) => Ok(value),
+            // An alternative that is not listed may accept it.
+            None if !variants.is_complete => Ok(parse_untyped(self.text)),
+            None => Err(self.invalid(ty)),
+        }
     }
 
-    fn visit(&mut self, schema: Schema<'a>) {
-        let resolved = schema.resolved();
-        if !self.seen.insert(resolved.identity()) {
-            return;
+    /// Returns the first interpretation that fits; if there is none, the first
+    /// one, for which the check then reports a problem.
+    fn first_fitting(&self, candidates: &[(Kind, &Type)]) -> Option<Value> {
+        let mut first = None;
+        for (kind, ty) in candidates {
+            match coerce_strict(*kind, self.text) {
+                Some(value) if self.shape.fits(ty, &value) => return Some(value),
+                Some(value) => drop(first.get_or_insert(value)),
+                None => {}
+            }
         }
-        if self.candidates.len() >= MAX_ALTERNATIVES || !self.budget.spend_on(resolved) {
-            self.is_complete = false;
-            return;
+        first
+    }
+
+    /// Returns a list of one item, if nothing else can be meant.
+    fn single_item(&self, candidates: &[(Kind, &Type)], depth: usize) -> Option<Value> {
+        let mut lists = candidates.iter().filter(|(kind, _)| *kind == Kind::Array);
+        lists.find_map(|(kind, list)| self.to_kind(*kind, list, depth).ok()?)
+    }
+
+    /// Converts to the only allowed kind. `None` if the string is not valid for
+    /// it.
+    fn to_kind(
+        &self,
+        kind: Kind,
+        ty: &Type,
+        depth: usize,
+    ) -> Result<Option<Value>, ArgumentProblem> {
+        Ok(match kind {
+            Kind::Boolean => match self.text.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "1" => Some(true.into()),
+                "false" | "no" | "0" => Some(false.into()),
+                _ => None,
+            },
+            Kind::Array => match parse_array(self.text) {
+                Some(list) => Some(list),
+                // An item may be a list itself.
+                None => {
+                    let item = match item_type(ty, 0) {
+                        Some(item) => self.to_type(item, depth)?,
+                        None => parse_untyped(self.text),
+                    };
+                    Some(Value::Array(vec![item]))
+                }
+            },
+            other => coerce_strict(other, self.text),
+        })
+    }
+
+    fn invalid(&self, ty: &Type) -> ArgumentProblem {
+        let expected = type_expression(self.shape, ty, Detail::SHORT);
+        ArgumentProblem::invalid(self.path, expected, &self.text.into())
+    }
+
+    fn invalid_choice(&self, ty: &Type, literals: &[Literal]) -> ArgumentProblem {
+        let choices = literals.iter().map(|literal| choice_string(&literal.value));
+        ArgumentProblem::Invalid {
+            path: self.path.to_owned(),
+            expected: type_expression(self.shape, ty, Detail::PAGE),
+            found: Value::from(self.text).to_string(),
+            choices: choices.collect(),
         }
-        let variants = resolved.variants();
-        if !variants.is_empty() {
-            return variants.into_iter().for_each(|variant| self.visit(variant));
-        }
-        let kinds = resolved.kinds();
-        if kinds.is_empty() {
-            self.candidates.push((None, resolved));
-        }
-        let kinds = kinds.into_iter().map(|kind| (Some(kind), resolved));
-        self.candidates.extend(kinds);
     }
 }
 
-/// Converts one of several choices: by its string, or by its JSON.
-fn coerce_choice(path: &str, text: &str, choices: &[&Node]) -> Result<Value, ArgumentProblem> {
-    let is_match = |choice: &&&Node| match choice {
-        Node::String(choice) => choice == text,
-        other => other.to_string() == text || same_number(other, text),
+/// Returns whether nothing is known of a type: any value, or a reference that
+/// only leads to itself.
+fn is_unknown(ty: &&Type) -> bool {
+    matches!(ty.kind, TypeKind::Any | TypeKind::Reference(_))
+}
+
+/// Returns the kinds of values that a type has, which is not a union.
+fn kinds_of(ty: &Type) -> Vec<(Kind, &Type)> {
+    let kind = match &ty.kind {
+        TypeKind::Null => Kind::Null,
+        TypeKind::Boolean => Kind::Boolean,
+        TypeKind::Integer(_) => Kind::Integer,
+        TypeKind::Number(_) => Kind::Number,
+        TypeKind::String(_) => Kind::String,
+        TypeKind::Array(_) | TypeKind::Tuple(_) => Kind::Array,
+        TypeKind::Object(_) => Kind::Object,
+        TypeKind::Literals(literals) => {
+            let kinds = literals.iter().map(|literal| kind_of(&literal.value));
+            let mut kinds: Vec<_> = kinds.collect();
+            kinds.sort();
+            kinds.dedup();
+            return kinds.into_iter().map(|kind| (kind, ty)).collect();
+        }
+        _ => return Vec::new(),
     };
-    if let Some(choice) = choices.iter().find(is_match) {
-        return Ok(choice.to_value());
-    }
-    let names: Vec<_> = choices.iter().map(ToString::to_string).collect();
-    Err(ArgumentProblem::Invalid {
-        path: path.to_owned(),
-        expected: names.join(" | "),
-        found: Value::from(text).to_string(),
-        choices: choices.iter().map(|choice| choice_string(choice)).collect(),
-    })
+    vec![(kind, ty)]
 }
 
-fn same_number(choice: &Node, text: &str) -> bool {
+fn kind_of(value: &Value) -> Kind {
+    match value {
+        Value::Null => Kind::Null,
+        Value::Bool(_) => Kind::Boolean,
+        Value::Number(number) if number.is_f64() => Kind::Number,
+        Value::Number(_) => Kind::Integer,
+        Value::String(_) => Kind::String,
+        Value::Array(_) => Kind::Array,
+        Value::Object(_) => Kind::Object,
+    }
+}
+
+/// Returns the literal that was typed: as its string, or as its JSON.
+fn find_literal(literals: &[Literal], text: &str) -> Option<Value> {
+    let is_typed = |value: &&Value| match value {
+        Value::String(choice) => choice == text,
+        other => json_expression(other) == text || same_number(other, text),
+    };
+    let mut values = literals.iter().map(|literal| &literal.value);
+    values.find(is_typed).cloned()
+}
+
+fn same_number(choice: &Value, text: &str) -> bool {
     choice
         .as_f64()
         .is_some_and(|number| text.parse() == Ok(number))
 }
 
 /// Formats a choice as it is typed.
-fn choice_string(choice: &Node) -> String {
+fn choice_string(choice: &Value) -> String {
     match choice {
-        Node::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::String(text) => text.clone(),
+        other => json_expression(other),
     }
 }
 
-/// Converts to the only allowed type. `None` if the string is not valid for it.
-fn coerce_to_kind(
-    kind: Kind,
-    path: &str,
-    text: &str,
-    schema: Schema<'_>,
-) -> Result<Option<Value>, ArgumentProblem> {
-    Ok(match kind {
-        Kind::String => Some(text.into()),
-        Kind::Boolean => match text.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => Some(true.into()),
-            "false" | "no" | "0" => Some(false.into()),
-            _ => None,
-        },
-        Kind::Array => match parse_if_prefixed(text, '[') {
-            Some(list) => Some(list),
-            // An item may be a list itself.
-            None => {
-                let item = match schema.items() {
-                    Some(items) => coerce(path, text, items)?,
-                    None => parse_untyped(text),
-                };
-                Some(Value::Array(vec![item]))
-            }
-        },
-        Kind::Object => parse_if_prefixed(text, '{'),
-        other => coerce_strict(&other, text),
-    })
-}
-
-/// Converts to one of several types, if the string is hardly anything else.
-fn coerce_strict(kind: &Kind, text: &str) -> Option<Value> {
+/// Converts to one of several kinds, if the string is hardly anything else.
+fn coerce_strict(kind: Kind, text: &str) -> Option<Value> {
     match kind {
         Kind::Null => (text == "null").then_some(Value::Null),
         Kind::Boolean => match text {
@@ -243,15 +289,15 @@ fn parse_if_prefixed(text: &str, opening: char) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use bowline_schema::shape::Shape;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::coerce;
-    use crate::signature::Document;
 
     fn value(schema: &str, text: &str) -> Option<Value> {
-        let document = Document::new(schema);
-        coerce("it", text, document.schema()).ok()
+        let shape = Shape::new(serde_json::from_str(schema).expect("it is JSON"));
+        coerce("it", text, &shape, shape.root()).ok()
     }
 
     #[test]
@@ -307,6 +353,19 @@ mod tests {
             (r#"{"enum": ["a", 1, 2.0]}"#, "2", Some(json!(2.0))),
             (r#"{"enum": ["a", "1"]}"#, "1", Some(json!("1"))),
             (r#"{"enum": ["a"]}"#, "b", None),
+            (r#"{"enum": ["a", null]}"#, "null", Some(json!(null))),
+            (
+                r#"{"anyOf": [{"enum": ["a", 1]}, {"type": "boolean"}]}"#,
+                "1",
+                Some(json!(1)),
+            ),
+            (
+                r#"{"prefixItems": [{"type": "string"}, {"type": "integer"}]}"#,
+                "5",
+                Some(json!(["5"])),
+            ),
+            (r##"{"items": {"$ref": "#"}}"##, "5", None),
+            (r##"{"$ref": "#"}"##, "5", Some(json!(5))),
             ("{}", "5", Some(json!(5))),
             ("{}", "five", Some(json!("five"))),
             ("{}", "[1]", Some(json!([1]))),

@@ -2,18 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use crate::signature::node::Node;
+use super::strict_json::{self, StrictJsonError};
 
 /// Maximum nesting of lists and objects.
 const MAX_DEPTH: usize = 64;
 
 /// Parses one value. Valid JSON is parsed strictly.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
-    if let Some(node) = Node::parse(text) {
-        return match node.duplicate_key() {
-            None => Ok(node.to_value()),
-            Some(name) => Err(duplicate_member(name)),
-        };
+    match strict_json::parse(text) {
+        Ok(value) => return Ok(value),
+        Err(StrictJsonError::DuplicateMember(name)) => return Err(duplicate_member(&name)),
+        Err(StrictJsonError::NotJson) => {}
     }
     let mut scanner = Scanner::new(text);
     let value = scanner.parse_value(&[])?;

@@ -1,10 +1,10 @@
 //! Parsing tool arguments.
 //!
 //! `word` parses the command line word by word; `call_expression` parses
-//! `tool(a: 1, b: "x")`, and `loose_json` the relaxed JSON in it. `assemble`
-//! puts everything together, `build` tries it on each of the schema's
-//! `alternatives`, `coerce` converts strings to values, and `check` finds
-//! problems before anything is sent.
+//! `tool(a: 1, b: "x")`, and `loose_json` the relaxed JSON in it, if it is not
+//! `strict_json`. `assemble` puts everything together, `build` tries it on each
+//! of the schema's `alternatives`, `coerce` converts strings to values, and
+//! `check` finds problems before anything is sent.
 
 mod alternatives;
 mod assemble;
@@ -14,10 +14,12 @@ mod check;
 mod coerce;
 mod loose_json;
 mod problem;
+mod strict_json;
 mod word;
 
 use std::time::Duration;
 
+use bowline_schema::shape::Shape;
 use serde_json::{Map, Value};
 
 pub(crate) use self::{
@@ -28,7 +30,7 @@ use self::{problem::ArgumentProblem, word::WordReader};
 use crate::{
     failure::Failure,
     output::{Output, closest_name, escape_name},
-    signature::{Document, Schema},
+    signature::Document,
 };
 
 /// The arguments as sent to the server.
@@ -38,7 +40,7 @@ pub(crate) type Arguments = Map<String, Value>;
 pub(crate) struct ArgumentTarget<'a> {
     /// The name of the tool or prompt.
     pub(crate) name: &'a str,
-    pub(crate) schema: Schema<'a>,
+    pub(crate) shape: &'a Shape,
     /// Its signature, for messages.
     pub(crate) signature: String,
 }
@@ -89,10 +91,11 @@ pub(crate) fn build_checked(
     words: Vec<ArgumentWord>,
     target: &ArgumentTarget<'_>,
 ) -> Result<CheckedArguments, Failure> {
-    let (arguments, mut problems) = assemble::assemble(words, target.schema);
+    let (arguments, mut problems) = assemble::assemble(words, target.shape);
     let mut is_checked = false;
     if problems.is_empty() {
-        let found = check::check(&arguments, target.schema);
+        let document = Document::new(&target.shape.document().to_string());
+        let found = check::check(&arguments, document.schema());
         (problems, is_checked) = (found.problems, found.is_complete);
     }
     if problems.is_empty() {
@@ -127,8 +130,8 @@ impl CheckedArguments {
 
 /// Builds arguments without a schema: valid JSON is parsed.
 pub(crate) fn build_unchecked(words: Vec<ArgumentWord>) -> Result<Arguments, Failure> {
-    let permissive = Document::new("true");
-    let (arguments, problems) = assemble::assemble(words, permissive.schema());
+    let permissive = Shape::new(Value::Bool(true));
+    let (arguments, problems) = assemble::assemble(words, &permissive);
     match problems.first() {
         None => Ok(arguments),
         Some(problem) => Err(Failure::usage(problem.describe("this"))),

@@ -12,7 +12,7 @@ use crate::{
     failure::Failure,
     interaction::{self, CallOutcome},
     output::{ContentParts, FileContent, SaveArgs, pretty_json, print_parts},
-    signature::{Document, Signature},
+    signature::{Signature, parse_shape},
     target::{self, Target, TargetWords},
 };
 
@@ -88,10 +88,10 @@ impl Call {
         let expression = arguments::parse_call(word, names)?;
         let name = &*expression.name;
         let tool = list::tool(&listed.items, target, name)?;
-        let schema = Document::new(tool.input_schema_or_empty().get());
+        let shape = parse_shape(&tool.input_schema_or_empty());
         let argument_target = ArgumentTarget {
             name,
-            schema: schema.schema(),
+            shape: &shape,
             signature: Signature::new(tool).line(),
         };
         let checked =

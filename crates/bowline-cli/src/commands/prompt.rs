@@ -4,6 +4,7 @@ use bowline::{
     Client, RawJson,
     model::{GetPromptResult, Prompt as Definition, method},
 };
+use bowline_schema::shape::Shape;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,6 @@ use crate::{
     context::Context,
     failure::Failure,
     output::{ContentParts, SaveArgs, escape_control, print_parts},
-    signature::Document,
     target::{self, Target, TargetWords},
 };
 
@@ -84,10 +84,10 @@ impl Prompt {
             let expression = arguments::parse_call(word, names)?;
             let name = &*expression.name;
             let prompt = list::prompt(&listed.items, target, name)?;
-            let schema = Document::new(&schema(prompt).to_string());
+            let shape = Shape::new(schema(prompt));
             let argument_target = ArgumentTarget {
                 name,
-                schema: schema.schema(),
+                shape: &shape,
                 signature: signature(prompt),
             };
             let checked = arguments::build_checked(

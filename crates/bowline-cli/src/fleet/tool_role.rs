@@ -5,6 +5,7 @@ use bowline::{
     Client,
     model::{CallToolResult, Tool},
 };
+use bowline_schema::shape::{Type, TypeKind};
 use serde_json::{Map, Value, json};
 
 use super::run::run_on_one;
@@ -12,6 +13,7 @@ use crate::{
     context::Context,
     failure::Failure,
     output::escape_control,
+    signature::{parameters, parse_shape},
     target::{Target, interruptible},
 };
 
@@ -126,20 +128,20 @@ pub(crate) fn print_result(
 /// Builds the arguments of a search tool, as far as its schema tells which one
 /// takes the query.
 fn search_arguments(tool: &Tool, query: &str, limit: usize) -> Result<Value, Failure> {
-    let schema = tool.input_schema_or_empty();
-    let schema: Value = serde_json::from_str(schema.get()).unwrap_or_default();
-    let none = Map::new();
-    let known = schema["properties"].as_object().unwrap_or(&none);
+    let shape = parse_shape(&tool.input_schema_or_empty());
+    let known = parameters(&shape);
     let first_known = |names: &[&str]| {
-        let name = names.iter().find(|name| known.contains_key(**name));
+        let mut names = names.iter();
+        let name = names.find(|name| known.iter().any(|parameter| parameter.name == **name));
         name.map(|name| (*name).to_owned())
     };
+    let is_string = |ty: &&Type| matches!(shape.resolve(ty).kind, TypeKind::String(_));
     let only_string = || {
         let mut strings = known
             .iter()
-            .filter(|(_, schema)| schema["type"] == "string");
-        let (name, _) = strings.next()?;
-        strings.next().is_none().then(|| name.clone())
+            .filter(|parameter| parameter.types.iter().all(is_string));
+        let parameter = strings.next()?;
+        strings.next().is_none().then(|| parameter.name.to_owned())
     };
     let query_name = first_known(&["query", "q", "text", "search", "pattern"]).or_else(only_string);
     let query_name = query_name.ok_or_else(|| {

@@ -45,9 +45,4 @@ impl Budget {
         self.0.set(remaining.unwrap_or_default());
         remaining.is_some()
     }
-
-    /// Returns whether the budget is exhausted.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.0.get() == 0
-    }
 }

@@ -1,26 +1,34 @@
 //! Typed signatures of tools.
 //!
-//! `node` is ordered JSON, `schema` interprets schemas, `type_name` formats
-//! types, `named_types` collects types with names, and `budget` limits
-//! what is visited; `prompt` formats prompts, `tool` tools.
+//! `shape` parses schemas, `parameters` finds the arguments that they take;
+//! `prompt` formats prompts, `tool` tools.
 
 mod budget;
-mod named_types;
 pub(crate) mod node;
+mod parameters;
 mod prompt;
 pub(crate) mod schema;
+mod shape;
 mod tool;
 mod type_name;
 
 pub(crate) use self::{
     budget::Budget,
+    parameters::{Parameter, parameters},
     prompt::prompt_lines,
-    schema::{Document, Kind, Property, Schema},
+    schema::{Document, Kind, Schema},
+    shape::parse_shape,
     tool::{Length, Signature},
     type_name::{Detail, type_name},
 };
 
 use crate::output::escape_control;
+
+/// Returns a text with its lines joined.
+pub(crate) fn on_one_line(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ")
+}
 
 /// Returns the first sentence of a description, on one line.
 pub(crate) fn first_sentence(text: &str) -> String {

@@ -3,7 +3,7 @@
 //! The order of a schema's properties is the one its author chose. A sorted map
 //! would lose it.
 
-use std::{collections::HashSet, fmt};
+use std::fmt;
 
 use serde::{
     Deserialize, Deserializer,
@@ -49,18 +49,6 @@ impl Node {
             Self::List(items) => items,
             _ => &[],
         }
-    }
-
-    /// Returns the name of a duplicate member, at any depth.
-    pub(crate) fn duplicate_key(&self) -> Option<&str> {
-        let mut known = HashSet::new();
-        let duplicate = self.members().iter().find(|(name, _)| !known.insert(name));
-        if let Some((name, _)) = duplicate {
-            return Some(name);
-        }
-        let mut nested = self.members().iter().map(|(_, value)| value);
-        let nested = nested.find_map(Self::duplicate_key);
-        nested.or_else(|| self.items().iter().find_map(Self::duplicate_key))
     }
 
     pub(crate) fn as_str(&self) -> Option<&str> {

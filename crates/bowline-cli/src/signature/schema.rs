@@ -106,11 +106,6 @@ impl<'a> Schema<'a> {
         self.node.members().len()
     }
 
-    /// Returns its unique address in the document.
-    pub(crate) fn identity(self) -> *const Node {
-        self.node
-    }
-
     /// Returns the value of a keyword.
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Node> {
         self.node.get(keyword)
@@ -310,10 +305,6 @@ impl<'a> Schema<'a> {
     /// Returns whether it has a default, even `null`.
     pub(crate) fn has_default(self) -> bool {
         self.get("default").is_some() || self.resolved().get("default").is_some()
-    }
-
-    pub(crate) fn default(self) -> Option<&'a Node> {
-        self.get("default").filter(|value| **value != Node::Null)
     }
 }
 

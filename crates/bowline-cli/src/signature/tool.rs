@@ -1,12 +1,18 @@
 //! A tool's signature, on one line or on a page.
 
-use bowline::model::{Tool, ToolAnnotations};
+use bowline::{
+    RawJson,
+    model::{Tool, ToolAnnotations},
+};
+use bowline_schema::{
+    print::signature::{Detail, PrintBudget, Printer, json_expression},
+    shape::Shape,
+};
 
 use super::{
-    Budget, first_sentence,
-    named_types::NamedTypes,
-    schema::{Document, Property},
-    type_name::{Detail, type_expression},
+    Parameter, first_sentence, on_one_line,
+    parameters::parameters,
+    shape::{parse_shape, parse_shape_within},
 };
 use crate::output::{Paint, Style, escape_control, escape_name, fill, shorten, wrap};
 
@@ -38,27 +44,32 @@ pub(crate) enum Length {
 /// A tool to be shown.
 pub(crate) struct Signature<'a> {
     tool: &'a Tool,
-    input: Document,
-    output: Option<Document>,
+    /// `None` if the budget was exhausted.
+    input: Option<Shape>,
+    output: Option<Shape>,
     /// A budget shared with other tools, if any.
-    budget: Option<&'a Budget>,
+    budget: Option<&'a PrintBudget>,
 }
 
 impl<'a> Signature<'a> {
     pub(crate) fn new(tool: &'a Tool) -> Self {
-        let output = tool.output_schema.as_ref();
         Self {
             tool,
-            input: Document::new(tool.input_schema_or_empty().get()),
-            output: output.map(|schema| Document::new(schema.get())),
+            input: Some(parse_shape(&tool.input_schema_or_empty())),
+            output: tool.output_schema.as_ref().map(parse_shape),
             budget: None,
         }
     }
 
-    /// Shares a budget with other tools.
-    pub(crate) fn with_budget(self, budget: &'a Budget) -> Self {
-        let budget = Some(budget);
-        Self { budget, ..self }
+    /// Creates one that shares a budget with other tools.
+    pub(crate) fn within(tool: &'a Tool, budget: &'a PrintBudget) -> Self {
+        let parse = |schema: &RawJson| parse_shape_within(schema, budget);
+        Self {
+            tool,
+            input: parse(&tool.input_schema_or_empty()),
+            output: tool.output_schema.as_ref().and_then(parse),
+            budget: Some(budget),
+        }
     }
 
     /// Returns the signature on one line without colours, for messages.
@@ -77,9 +88,9 @@ impl<'a> Signature<'a> {
 
     /// Returns the names of the required arguments.
     pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
-        let properties = self.input.schema().properties().into_iter();
-        let needed = properties.filter(Property::is_required);
-        needed.map(|property| property.name)
+        let needed = self.parameters().into_iter();
+        let needed = needed.filter(|parameter| parameter.is_needed);
+        needed.map(|parameter| parameter.name)
     }
 
     /// Returns the lines to print.
@@ -131,12 +142,9 @@ impl<'a> Signature<'a> {
     /// Returns how many arguments fit; at least all required ones, which come
     /// first.
     fn max_arguments(&self, fits: impl Fn(&[String]) -> bool) -> usize {
-        let properties = self.input.schema().properties();
-        let required = properties
-            .iter()
-            .filter(|property| property.required)
-            .count();
-        let (mut min, mut max) = (required, properties.len().min(required + MAX_OPTIONAL));
+        let parameters = self.parameters();
+        let required = parameters.iter().filter(|it| it.is_required).count();
+        let (mut min, mut max) = (required, parameters.len().min(required + MAX_OPTIONAL));
         while min < max {
             let middle = (min + max).div_ceil(2);
             match fits(&self.pieces(Detail::SHORT, Paint::new(false), middle)) {
@@ -150,20 +158,12 @@ impl<'a> Signature<'a> {
     /// Returns the pieces of the signature, between which a line may break,
     /// with at most `max` arguments and the number of the others.
     fn pieces(&self, detail: Detail, paint: Paint, max: usize) -> Vec<String> {
-        let properties = self.input.schema().properties();
-        let (listed, omitted) = properties.split_at(max.min(properties.len()));
-        let default_budget = Budget::default();
+        let default_budget = PrintBudget::default();
         let budget = self.budget.unwrap_or(&default_budget);
-        let mut arguments: Vec<_> = listed
-            .iter()
-            .map(|property| format_argument(property, detail, paint, budget))
-            .collect();
-        if !omitted.is_empty() {
-            arguments.push(format!("… {} more", omitted.len()));
-        }
+        let mut arguments = self.arguments(detail, paint, max, budget);
         let name = paint.bold(escape_name(&self.tool.name));
         let result = self.output.as_ref().map(|output| {
-            let type_text = type_expression(output.schema(), detail, budget);
+            let type_text = Printer::new(output, detail, budget).expression(output.root());
             format!("-> {}", paint.text(Style::Type, escape_control(&type_text)))
         });
         let mut pieces = Vec::new();
@@ -180,13 +180,43 @@ impl<'a> Signature<'a> {
         pieces
     }
 
+    /// Formats at most `max` arguments, and the number of the others.
+    fn arguments(
+        &self,
+        detail: Detail,
+        paint: Paint,
+        max: usize,
+        budget: &PrintBudget,
+    ) -> Vec<String> {
+        let Some(input) = &self.input else {
+            return vec!["…".to_owned()];
+        };
+        let printer = Printer::new(input, detail, budget);
+        let parameters = parameters(input);
+        let (listed, omitted) = parameters.split_at(max.min(parameters.len()));
+        let listed = listed.iter();
+        let listed = listed.map(|parameter| format_argument(parameter, &printer, paint));
+        let mut arguments: Vec<_> = listed.collect();
+        if !omitted.is_empty() {
+            arguments.push(format!("… {} more", omitted.len()));
+        }
+        arguments
+    }
+
+    fn parameters(&self) -> Vec<Parameter<'_>> {
+        self.input.as_ref().map(parameters).unwrap_or_default()
+    }
+
     /// Formats the descriptions of the arguments.
     fn argument_lines(&self, length: Length, width: usize) -> Vec<String> {
-        let properties = self.input.schema().properties();
-        let described: Vec<_> = properties
-            .iter()
-            .filter_map(|property| Some((property.name, property.schema.description()?)))
-            .collect();
+        let parameters = self.parameters();
+        let described = parameters.iter().filter_map(|parameter| {
+            let input = self.input.as_ref()?;
+            let mut types = parameter.types.iter();
+            let text = types.find_map(|ty| input.description(ty))?;
+            Some((parameter.name, on_one_line(text)))
+        });
+        let described: Vec<_> = described.collect();
         let widest = described.iter().map(|(name, _)| name.chars().count());
         let column = widest.max().unwrap_or_default().min(24);
         let mut lines = Vec::new();
@@ -210,18 +240,23 @@ impl<'a> Signature<'a> {
 
     /// Formats the named types of the signature, including those they refer to.
     fn named_types(&self, detail: Detail, paint: Paint, width: usize) -> Vec<String> {
-        let default_budget = Budget::default();
-        let mut named = NamedTypes::new(detail, self.budget.unwrap_or(&default_budget));
-        named.collect(self.input.schema());
-        if let Some(output) = &self.output {
-            named.collect(output.schema());
+        let default_budget = PrintBudget::default();
+        let budget = self.budget.unwrap_or(&default_budget);
+        let mut types = Vec::new();
+        for shape in self.input.iter().chain(&self.output) {
+            for named in Printer::new(shape, detail, budget).named_types() {
+                if !types.contains(&named) {
+                    types.push(named);
+                }
+            }
         }
         let mut lines = Vec::new();
-        for (name, expression) in named.types {
-            let first = format!("  {} = ", paint.text(Style::Type, escape_name(name)));
+        for named in types {
+            let name = paint.text(Style::Type, escape_name(&named.name));
+            let first = format!("  {name} = ");
             lines.push(String::new());
             lines.extend(fill(
-                escape_control(&expression).split(' '),
+                escape_control(&named.expression).split(' '),
                 &first,
                 "    ",
                 width,
@@ -232,24 +267,20 @@ impl<'a> Signature<'a> {
 }
 
 /// Formats an argument: `seats?: 1..9 = 1`
-fn format_argument(
-    property: &Property<'_>,
-    detail: Detail,
-    paint: Paint,
-    budget: &Budget,
-) -> String {
-    let is_required = property.is_required();
-    let suffix = if is_required { "" } else { "?" };
-    let name = escape_name(property.name);
-    let type_text = type_expression(property.schema, detail, budget);
+fn format_argument(parameter: &Parameter<'_>, printer: &Printer<'_>, paint: Paint) -> String {
+    let suffix = if parameter.is_needed { "" } else { "?" };
+    let name = escape_name(parameter.name);
+    let type_text = printer.union_expression(parameter.types.iter().copied());
     // An optional argument need not allow `null` explicitly.
-    let type_text = match is_required {
+    let type_text = match parameter.is_needed {
         true => type_text.as_str(),
         false => type_text.strip_suffix(" | null").unwrap_or(&type_text),
     };
     let type_text = paint.text(Style::Type, escape_control(type_text));
-    let default = property.schema.default().map(|value| {
-        let full = value.to_string();
+    let mut defaults = parameter.types.iter();
+    let default = defaults.find_map(|ty| ty.annotations.default.as_ref());
+    let default = default.filter(|value| !value.is_null()).map(|value| {
+        let full = json_expression(value);
         let mut value = shorten(&full, 30);
         // A truncated string keeps its closing quote.
         if full.starts_with('"') && value != full {
@@ -333,7 +364,9 @@ fn annotation_lines(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> 
 mod tests {
     use bowline::{RawJson, model::Tool};
 
-    use super::{Budget, Length, Signature};
+    use bowline_schema::print::signature::PrintBudget;
+
+    use super::{Length, Signature};
     use crate::output::Paint;
 
     fn tool(schema: &str) -> Tool {
@@ -362,11 +395,11 @@ mod tests {
     fn tools_that_are_shown_together_share_what_is_looked_at() {
         let tool =
             tool(r#"{"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}"#);
-        let budget = Budget::new(20);
-        let line = || Signature::new(&tool).with_budget(&budget).line();
+        let budget = PrintBudget::new(15);
+        let line = || Signature::within(&tool, &budget).line();
         assert_eq!(line(), "book(a?: string)");
-        let lines: Vec<_> = (0..10).map(|_| line()).collect();
-        assert_eq!(lines.last().map(String::as_str), Some("book(a?: …)"));
+        assert_eq!(line(), "book(a?: …)");
+        assert_eq!(line(), "book(…)");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod facts;
 mod hidden;
 pub mod markdown;
 pub mod rust;
+pub mod signature;
 pub mod typescript;
 mod value;
 pub mod words;

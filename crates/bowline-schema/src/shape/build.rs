@@ -12,28 +12,33 @@ use crate::validate::resources::{Resources, for_each_subschema};
 
 /// How many types are made of one document. Parts that apply together are merged, so
 /// without a limit a small document could describe a very large type.
-const MAX_TYPES: usize = 100_000;
+pub(super) const MAX_TYPES: usize = 100_000;
+/// How many listed values count as one type.
+const VALUES_PER_TYPE: usize = 16;
 /// How deep types may be nested, apart from references.
 const MAX_DEPTH: usize = 48;
 
-/// Returns the type of a document, and the named types.
-pub(super) fn build(document: &Value) -> (Type, Vec<Definition>) {
-    let mut builder = Builder::new(document);
+/// Returns the types of a document.
+pub(super) fn build(document: &Value, max_types: usize) -> Types {
+    let mut builder = Builder::new(document, max_types);
     let root = builder.ty(&Location::root(document));
     builder.build_waiting();
     let mut types = Types {
         root,
         definitions: builder.definitions,
+        type_count: max_types - builder.remaining,
     };
     recursion::mark(&mut types.definitions);
     tag::find_tags(&mut types);
-    (types.root, types.definitions)
+    types
 }
 
 /// All types of a document.
 pub(super) struct Types {
     pub(super) root: Type,
     pub(super) definitions: Vec<Definition>,
+    /// How many were made, including those that were merged into others.
+    pub(super) type_count: usize,
 }
 
 /// A schema and where it is.
@@ -92,7 +97,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(document: &'a Value) -> Self {
+    fn new(document: &'a Value, max_types: usize) -> Self {
         let resources = Resources::new(document);
         let targets = reference_targets(document, &resources);
         Self {
@@ -104,7 +109,7 @@ impl<'a> Builder<'a> {
             waiting: VecDeque::new(),
             names: Names::default(),
             expanding: Vec::new(),
-            remaining: MAX_TYPES,
+            remaining: max_types,
             depth: 0,
         }
     }
@@ -135,17 +140,28 @@ impl<'a> Builder<'a> {
     /// Returns the type of a schema, spelled out even if it has a name.
     pub(super) fn inline(&mut self, location: &Location<'a>) -> Type {
         let pointer = &location.pointer;
-        if self.depth >= MAX_DEPTH || !self.spend(1) {
+        if !self.spend(1) || !self.enter() {
             return Type::new(TypeKind::Any, pointer);
         }
-        self.depth += 1;
         let ty = match location.schema {
             Value::Object(members) => self.schema(members, location),
             Value::Bool(false) => Type::new(TypeKind::Never, pointer),
             _ => Type::new(TypeKind::Any, pointer),
         };
-        self.depth -= 1;
+        self.leave();
         ty
+    }
+
+    /// Goes one level deeper. Returns false if that is too deep.
+    pub(super) fn enter(&mut self) -> bool {
+        let is_possible = self.depth < MAX_DEPTH;
+        self.depth += usize::from(is_possible);
+        is_possible
+    }
+
+    /// Goes back one level.
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
     }
 
     /// Merges everything that a schema says about the same value.
@@ -175,8 +191,12 @@ impl<'a> Builder<'a> {
 
     /// Returns the type that the keywords of the schema itself describe.
     fn own_type(&mut self, members: &'a Map<String, Value>, location: &Location<'a>) -> Type {
-        if let Some(ty) = literals::literals(members, &location.pointer) {
-            return ty;
+        if let Some(values) = literals::listed_values(members) {
+            // A list may be long, and be copied often.
+            return match self.spend(values.len() / VALUES_PER_TYPE) {
+                true => literals::literals(values, members, &location.pointer),
+                false => Type::new(TypeKind::Any, &location.pointer),
+            };
         }
         let kinds = literals::json_types(members);
         if kinds.is_empty() {
@@ -212,8 +232,9 @@ impl<'a> Builder<'a> {
             return *id;
         }
         let id = DefinitionId(self.definitions.len());
+        let schema = self.document.pointer(pointer).unwrap_or(&Value::Null);
         self.definitions.push(Definition {
-            name: self.names.assign(pointer, self.document.pointer(pointer)),
+            name: self.names.assign(pointer, schema),
             pointer: pointer.to_owned(),
             ty: Type::new(TypeKind::Any, pointer),
             is_recursive: false,

@@ -24,8 +24,7 @@ impl Builder<'_> {
         if matches!(one.kind, TypeKind::Reference(_))
             || matches!(other.kind, TypeKind::Reference(_))
         {
-            let (one, other) = (self.expand(one), self.expand(other));
-            return self.intersect(one, other);
+            return self.intersect_expanded(one, other);
         }
         let accepts_null = one.accepts_null() && other.accepts_null();
         let pointer = one.pointer.clone();
@@ -39,6 +38,18 @@ impl Builder<'_> {
                 _ => ty.is_nullable = true,
             }
         }
+        ty
+    }
+
+    /// Spells out references first. They may lead back here, so the depth is limited.
+    fn intersect_expanded(&mut self, one: Type, other: Type) -> Type {
+        if !self.enter() {
+            // Either of the two types includes all values that have both.
+            return with_annotations(one, other);
+        }
+        let (one, other) = (self.expand(one), self.expand(other));
+        let ty = self.intersect(one, other);
+        self.leave();
         ty
     }
 
@@ -129,7 +140,17 @@ impl Builder<'_> {
     }
 
     fn intersect_objects(&mut self, one: ObjectType, other: ObjectType) -> ObjectType {
-        let mut others: Vec<Option<Field>> = other.fields.into_iter().map(Some).collect();
+        // What one of them requires comes first, then what the other requires.
+        let positions = one
+            .fields
+            .iter()
+            .filter_map(|field| field.required_position);
+        let offset = positions.max().map_or(0, |last| last + 1);
+        let others = other.fields.into_iter().map(|field| Field {
+            required_position: field.required_position.map(|position| position + offset),
+            ..field
+        });
+        let mut others: Vec<Option<Field>> = others.map(Some).collect();
         let positions = others.iter().enumerate().filter_map(|(at, field)| {
             let field = field.as_ref()?;
             Some((field.name.clone(), at))
@@ -158,6 +179,7 @@ impl Builder<'_> {
             name: one.name,
             ty: self.intersect(one.ty, other.ty),
             is_required: one.is_required || other.is_required,
+            required_position: one.required_position.or(other.required_position),
         }
     }
 

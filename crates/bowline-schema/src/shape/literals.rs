@@ -73,13 +73,17 @@ pub(super) fn json_types(members: &Map<String, Value>) -> Vec<JsonType> {
     if types.len() > 1 { Vec::new() } else { types }
 }
 
-/// Returns the type of a schema that lists its values.
-pub(super) fn literals(members: &Map<String, Value>, pointer: &str) -> Option<Type> {
-    let values = match (members.get("const"), members.get("enum")) {
-        (Some(value), _) => std::slice::from_ref(value),
-        (None, Some(Value::Array(values))) => values,
-        _ => return None,
-    };
+/// Returns the values that a schema lists.
+pub(super) fn listed_values(members: &Map<String, Value>) -> Option<&[Value]> {
+    match (members.get("const"), members.get("enum")) {
+        (Some(value), _) => Some(std::slice::from_ref(value)),
+        (None, Some(Value::Array(values))) => Some(values),
+        _ => None,
+    }
+}
+
+/// Returns the type of a schema that lists these values.
+pub(super) fn literals(values: &[Value], members: &Map<String, Value>, pointer: &str) -> Type {
     let types = match members.contains_key("type") {
         true => json_types(members),
         false => Vec::new(),
@@ -87,7 +91,7 @@ pub(super) fn literals(members: &Map<String, Value>, pointer: &str) -> Option<Ty
     let is_possible = |value: &&Value| {
         types.is_empty() || types.iter().any(|json_type| json_type.includes(value))
     };
-    Some(of_values(values.iter().filter(is_possible), pointer))
+    of_values(values.iter().filter(is_possible), pointer)
 }
 
 fn of_values<'v>(values: impl Iterator<Item = &'v Value>, pointer: &str) -> Type {

@@ -9,6 +9,7 @@
 mod annotations;
 mod build;
 mod contents;
+mod fits;
 mod intersect;
 mod literals;
 mod names;
@@ -17,8 +18,10 @@ mod recursion;
 mod tag;
 #[cfg(test)]
 mod tests;
+mod to_schema;
 mod types;
 mod union;
+mod variants;
 
 use serde_json::Value;
 
@@ -26,6 +29,7 @@ pub use self::types::{
     Additional, Annotations, ArrayType, Bound, Definition, DefinitionId, Field, Literal, MapValues,
     NumberType, ObjectType, StringType, Tag, TupleType, Type, TypeKind, UnionType,
 };
+pub use self::variants::Variants;
 
 /// The typed form of a schema: its type, and the named types that it uses.
 ///
@@ -50,6 +54,7 @@ pub struct Shape {
     document: Value,
     root: Type,
     definitions: Vec<Definition>,
+    type_count: usize,
 }
 
 impl Shape {
@@ -57,12 +62,29 @@ impl Shape {
     /// schema becomes [`TypeKind::Any`].
     #[must_use]
     pub fn new(schema: Value) -> Self {
-        let (root, definitions) = build::build(&schema);
+        Self::with_max_types(schema, build::MAX_TYPES)
+    }
+
+    /// Returns the typed form of a schema, made with at most this many types, at most
+    /// 100,000. What exceeds them is [`TypeKind::Any`].
+    ///
+    /// For many schemas from a stranger: each of them may describe a type that is much
+    /// larger than itself.
+    #[must_use]
+    pub fn with_max_types(schema: Value, max_types: usize) -> Self {
+        let built = build::build(&schema, max_types.min(build::MAX_TYPES));
         Self {
             document: schema,
-            root,
-            definitions,
+            root: built.root,
+            definitions: built.definitions,
+            type_count: built.type_count,
         }
+    }
+
+    /// Returns how many types were made for it.
+    #[must_use]
+    pub fn type_count(&self) -> usize {
+        self.type_count
     }
 
     /// Returns the type of the document.
@@ -99,6 +121,21 @@ impl Shape {
     #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
+    }
+
+    /// Returns whether a member must be given: it is required and has no default. Some
+    /// programs publish the schema of values after defaults are filled in.
+    #[must_use]
+    pub fn is_needed(&self, field: &Field) -> bool {
+        let has_default = |ty: &Type| ty.annotations.default.is_some();
+        field.is_required && !has_default(&field.ty) && !has_default(self.resolve(&field.ty))
+    }
+
+    /// Returns the description of a type, or else of the type that it refers to.
+    #[must_use]
+    pub fn description<'a>(&'a self, ty: &'a Type) -> Option<&'a str> {
+        let own = ty.annotations.description.as_deref();
+        own.or_else(|| self.resolve(ty).annotations.description.as_deref())
     }
 
     /// Follows references to the type that they name. A reference that only leads to

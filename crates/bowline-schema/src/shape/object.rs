@@ -1,6 +1,6 @@
 //! Types of strings, numbers, arrays and objects, from their keywords.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -84,35 +84,40 @@ impl<'a> Builder<'a> {
 
     fn object_type(&mut self, members: &'a Members, location: &Location<'a>) -> ObjectType {
         let properties = members.get("properties").and_then(Value::as_object);
-        let required = members.get("required").and_then(Value::as_array);
-        let required = required.into_iter().flatten().filter_map(Value::as_str);
-        let mut required: Vec<&str> = required.collect();
-        let is_required: HashSet<&str> = required.iter().copied().collect();
+        let required = required_positions(members);
         let mut fields = Vec::new();
         for (name, schema) in properties.into_iter().flatten() {
             let path = format!("/properties/{}", escape_token(name));
+            let position = required.get(name.as_str()).copied();
             fields.push(Field {
                 name: name.clone(),
                 ty: self.ty(&location.child(&path, schema)),
-                is_required: is_required.contains(name.as_str()),
+                is_required: position.is_some(),
+                required_position: position,
             });
         }
-        let mut known: HashSet<&str> = properties
-            .into_iter()
-            .flat_map(Members::keys)
-            .map(String::as_str)
-            .collect();
-        required.retain(|name| known.insert(name));
         let additional = self.additional(members, location);
-        fields.extend(required.into_iter().map(|name| Field {
-            name: name.to_owned(),
-            ty: match &additional {
-                Additional::Typed(ty) => Type::clone(ty),
-                _ => Type::new(TypeKind::Any, &location.pointer),
-            },
-            is_required: true,
-        }));
+        let is_declared = |name: &str| properties.is_some_and(|known| known.contains_key(name));
+        let mut undeclared: Vec<_> = required.into_iter().collect();
+        undeclared.retain(|(name, _)| !is_declared(name));
+        undeclared.sort_by_key(|(_, position)| *position);
+        for (name, position) in undeclared {
+            fields.push(Field {
+                name: name.to_owned(),
+                ty: self.additional_type(&additional, location),
+                is_required: true,
+                required_position: Some(position),
+            });
+        }
         ObjectType { fields, additional }
+    }
+
+    /// Returns the type of a member that is required but not declared.
+    fn additional_type(&mut self, additional: &Additional, location: &Location<'a>) -> Type {
+        match additional {
+            Additional::Typed(ty) if self.spend(ty.size()) => Type::clone(ty),
+            _ => Type::new(TypeKind::Any, &location.pointer),
+        }
     }
 
     /// Returns what members there may be that the schema does not name.
@@ -140,6 +145,17 @@ impl<'a> Builder<'a> {
             _ => Additional::Typed(Box::new(union)),
         }
     }
+}
+
+/// Returns the names of the required members, and their positions in the list.
+fn required_positions(members: &Members) -> HashMap<&str, usize> {
+    let names = members.get("required").and_then(Value::as_array);
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    let mut positions = HashMap::new();
+    for (position, name) in names.enumerate() {
+        positions.entry(name).or_insert(position);
+    }
+    positions
 }
 
 fn string_type(members: &Members) -> StringType {

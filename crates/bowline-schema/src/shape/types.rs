@@ -181,6 +181,8 @@ pub struct Field {
     pub ty: Type,
     /// Whether every valid object has it.
     pub is_required: bool,
+    /// Its position in the list of required members, if it is one.
+    pub(super) required_position: Option<usize>,
 }
 
 /// What members an object may have that its schema does not name.
@@ -220,6 +222,16 @@ pub struct Tag {
 }
 
 impl ObjectType {
+    /// Returns the named members: first the required ones, in the order in which the
+    /// schema requires them, then the others. Some programs sort the members of the
+    /// schemas that they write, but they keep this order.
+    #[must_use]
+    pub fn required_first(&self) -> Vec<&Field> {
+        let mut fields: Vec<&Field> = self.fields.iter().collect();
+        fields.sort_by_key(|field| field.required_position.unwrap_or(usize::MAX));
+        fields
+    }
+
     /// Returns the type of the members if this is a map: an object without named
     /// members that may have others.
     #[must_use]

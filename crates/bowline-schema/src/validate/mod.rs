@@ -17,7 +17,7 @@ mod error;
 mod evaluated;
 mod hashed;
 mod keyword;
-mod pattern;
+pub(crate) mod pattern;
 mod recursion;
 pub(crate) mod resources;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use regex_lite::Regex;
 /// A pattern. Matching is linear in the length of the string, whatever the
 /// string; the factor depends on how many states are active at once.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     regex: Regex,
     /// The maximum number of states that are active at once.
     max_states: u64,
@@ -17,7 +17,7 @@ impl Pattern {
     /// # Errors
     ///
     /// Returns an error if it is not a valid regular expression.
-    pub(super) fn new(pattern: &str) -> Result<Self, String> {
+    pub(crate) fn new(pattern: &str) -> Result<Self, String> {
         let regex = Regex::new(pattern)
             .map_err(|error| format!("{pattern:?} is not a valid regular expression: {error}"))?;
         let size = PatternParser::new(pattern).alternatives();

@@ -123,6 +123,7 @@ fn every_valid_value_of_the_official_suite_has_the_type() {
         let Ok(stated) = Validator::new(&with_stated_types(schema)) else {
             continue;
         };
+        let plain = Validator::new(&shape.to_schema()).expect("a plain schema is valid");
         for test in suite::list(&group["tests"]) {
             let value = &test["data"];
             if test["valid"] == true && stated.is_valid(value) {
@@ -131,6 +132,7 @@ fn every_valid_value_of_the_official_suite_has_the_type() {
                     has_type(&shape, shape.root(), value),
                     "{value} of {schema:#}"
                 );
+                assert!(plain.is_valid(value), "{value} of {schema:#}");
             } else if test["valid"] == false && !has_type(&shape, shape.root(), value) {
                 told += 1;
             }
@@ -161,7 +163,33 @@ fn large_schemas_have_a_type() {
     let alternatives: Vec<_> = alternatives.collect();
     let product: Vec<_> = (0..8).map(|_| json!({"anyOf": alternatives})).collect();
     let product = json!({"type": "object", "allOf": product});
-    for (name, schema) in [("chain", chain), ("doubled", doubled), ("product", product)] {
+    // Copied wherever it is used, this list would have 20 million values.
+    let list = (0..20_000).map(|at| at.to_string()).collect::<Vec<_>>();
+    let used = json!({"allOf": [{"$ref": "#/$defs/E"}, {"type": "string"}]});
+    let copies = (0..1_000).map(|at| (format!("p{at}"), used.clone()));
+    let copies = copies.collect::<Map<_, _>>();
+    let copies = json!({"properties": copies, "$defs": {"E": {"enum": list}}});
+    let names = (0..1_000).map(|at| format!("p{at}")).collect::<Vec<_>>();
+    let members = names.iter().map(|name| (name.clone(), json!({})));
+    let values = json!({"properties": members.collect::<Map<_, _>>()});
+    let required = json!({"additionalProperties": values, "required": names});
+    let same = (0..20_000).map(|at| {
+        (
+            format!("D{at}"),
+            json!({"$defs": {"T": {"type": "string"}}}),
+        )
+    });
+    let used = (0..20_000).map(|at| json!({"$ref": format!("#/$defs/D{at}/$defs/T")}));
+    let same_names =
+        json!({"prefixItems": used.collect::<Vec<_>>(), "$defs": same.collect::<Map<_, _>>()});
+    for (name, schema) in [
+        ("chain", chain),
+        ("doubled", doubled),
+        ("product", product),
+        ("copies", copies),
+        ("required", required),
+        ("same names", same_names),
+    ] {
         let shape = Shape::new(schema);
         assert!(!shape.resolve(shape.root()).is_any(), "{name}");
     }
@@ -184,4 +212,24 @@ fn deep_schemas_have_a_type() {
         (ty, depth) = (&array.items, depth + 1);
     }
     assert!(ty.is_any() && depth > 40, "{depth}");
+}
+
+#[test]
+fn types_that_are_merged_with_themselves_end() {
+    let shape = Shape::new(json!({
+        "allOf": [
+            {
+                "properties": {"c": true},
+                "additionalProperties": {"oneOf": [{"type": "string"}, {"$ref": "#/$defs/A"}]},
+                "required": ["a"],
+            },
+            {"$ref": "#/$defs/A"},
+        ],
+        "$defs": {"A": {
+            "properties": {"b": {"$ref": "#"}},
+            "additionalProperties": {"properties": {"a": true}, "items": {"type": "string"}},
+            "required": ["a"],
+        }},
+    }));
+    assert!(shape.type_count() < 10_000, "{}", shape.type_count());
 }

@@ -4,6 +4,7 @@ mod all_servers;
 mod lookup;
 
 use bowline::{RawJson, model::Tool};
+use bowline_schema::print::signature::PrintBudget;
 use clap::Args;
 
 pub(crate) use self::lookup::{not_found, prompt, prompts, tool, tools};
@@ -14,13 +15,13 @@ use crate::{
     failure::Failure,
     interaction::shell_quoted,
     output::{escape_control, terminal_width},
-    signature::{Budget, Length, Signature},
+    signature::{Length, Signature},
     target::{self, ResolvedWords, Target, TargetWords},
 };
 
-/// Maximum number of subschemas visited for all signatures of a list. A hostile
-/// server may list a hundred thousand tools.
-const MAX_SUBSCHEMAS: usize = 2_000_000;
+/// Maximum number of types made and printed for all signatures of a list. A
+/// hostile server may list a hundred thousand tools.
+const MAX_TYPES: usize = 2_000_000;
 
 /// List the tools of a server, or of all servers
 #[derive(Args, Debug)]
@@ -86,13 +87,13 @@ impl List {
             true => Length::Full,
             false => Length::Short,
         };
-        let budget = Budget::new(MAX_SUBSCHEMAS);
+        let budget = PrintBudget::new(MAX_TYPES);
         let mut lines = Vec::new();
         for tool in &listed.items {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            let signature = Signature::new(tool).with_budget(&budget);
+            let signature = Signature::within(tool, &budget);
             lines.extend(signature.lines(length, cx.output.paint(), terminal_width()));
         }
         cx.output.line(lines.join("\n"))
