@@ -8,8 +8,9 @@ use bowline::{
     lock::{Lock, LockedServer},
     model::Tool,
 };
-use serde_json::Value;
 
+#[path = "src/offers.rs"]
+mod offers;
 #[path = "src/random.rs"]
 mod random;
 
@@ -20,6 +21,7 @@ const CASES: u64 = 120;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/offers.rs");
     println!("cargo::rerun-if-changed=src/random.rs");
     println!("cargo::rustc-check-cfg=cfg(has_servers)");
     let out = env::var("OUT_DIR")?;
@@ -72,24 +74,7 @@ fn write_guide(out: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn write_servers(offers: &str, out: &Path) -> Result<(), Box<dyn Error>> {
-    let offers: serde_json::Map<String, Value> = serde_json::from_str(offers)?;
-    let mut lock = Lock::default();
-    for (name, offered) in offers {
-        let list = |member: &str| offered.get(member).cloned().unwrap_or(Value::Array(vec![]));
-        let info = serde_json::from_value(offered["serverInfo"].clone())?;
-        let tools: Vec<Tool> = serde_json::from_value(list("tools"))?;
-        let prompts: Vec<_> = serde_json::from_value(list("prompts"))?;
-        let resources: Vec<_> = serde_json::from_value(list("resources"))?;
-        let templates: Vec<_> = serde_json::from_value(list("resourceTemplates"))?;
-        let server = LockedServer::default()
-            .with_identity(Some(&info), None)
-            .with_tools(&tools)?
-            .with_prompts(&prompts)
-            .with_resources(&resources)
-            .with_resource_templates(&templates);
-        lock.servers.insert(name, server);
-    }
-    fs::write(out.join("bowline.lock"), lock.to_json())?;
+    let lock = offers::lock(offers)?;
     let text = bowline_codegen::rust::generate_one(&lock)?;
     fs::write(out.join("servers.rs"), text)?;
     Ok(())

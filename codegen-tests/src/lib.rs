@@ -4,12 +4,16 @@
 
 #[cfg(all(test, has_servers))]
 mod calls;
+#[cfg(all(test, has_servers))]
+mod offers;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
 mod random_value;
 #[cfg(test)]
 mod round_trip;
+#[cfg(all(test, has_servers))]
+mod source;
 
 include!(concat!(env!("OUT_DIR"), "/random_schemas.rs"));
 include!(concat!(env!("OUT_DIR"), "/guide.rs"));
