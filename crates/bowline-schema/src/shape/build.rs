@@ -1,14 +1,16 @@
 //! From schemas to types.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
 use super::{
-    Annotations, Definition, DefinitionId, Type, TypeKind, literals, names::Names, recursion, tag,
-    union,
+    Annotations, Definition, DefinitionId, Type, TypeKind, literals,
+    names::Names,
+    recursion,
+    references::{REFERENCES, References},
+    tag, union,
 };
-use crate::validate::resources::{Resources, for_each_subschema};
 
 /// How many types are made of one document. Parts that apply together are merged, so
 /// without a limit a small document could describe a very large type.
@@ -81,9 +83,7 @@ impl<'a> Location<'a> {
 
 pub(super) struct Builder<'a> {
     document: &'a Value,
-    resources: Resources,
-    /// The schemas that references name, by JSON Pointer.
-    targets: HashSet<String>,
+    references: References<'a>,
     definitions: Vec<Definition>,
     by_pointer: HashMap<String, DefinitionId>,
     /// Definitions without a type yet. A queue instead of recursion: a chain of
@@ -98,12 +98,9 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(document: &'a Value, max_types: usize) -> Self {
-        let resources = Resources::new(document);
-        let targets = reference_targets(document, &resources);
         Self {
             document,
-            resources,
-            targets,
+            references: References::new(document),
             definitions: Vec::new(),
             by_pointer: HashMap::new(),
             waiting: VecDeque::new(),
@@ -130,7 +127,7 @@ impl<'a> Builder<'a> {
 
     /// Returns the type of a schema: a reference if it is one that references name.
     pub(super) fn ty(&mut self, location: &Location<'a>) -> Type {
-        if self.targets.contains(&location.pointer) {
+        if self.references.is_target(&location.pointer) {
             let id = self.definition_at(&location.pointer);
             return Type::new(TypeKind::Reference(id), &location.pointer);
         }
@@ -167,8 +164,8 @@ impl<'a> Builder<'a> {
     /// Merges everything that a schema says about the same value.
     fn schema(&mut self, members: &'a Map<String, Value>, location: &Location<'a>) -> Type {
         let mut ty = self.own_type(members, location);
-        for reference in ["$ref", "$dynamicRef"] {
-            if let Some(target) = self.reference(members, reference, location) {
+        for reference in REFERENCES {
+            if let Some(target) = self.reference(reference, location) {
                 ty = self.intersect(ty, target);
             }
         }
@@ -209,20 +206,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the type that a reference in a schema names.
-    fn reference(
-        &mut self,
-        members: &Map<String, Value>,
-        key: &str,
-        location: &Location<'a>,
-    ) -> Option<Type> {
-        let reference = members.get(key)?.as_str()?;
-        let from = self.resources.containing(&location.pointer);
-        let target = self.resources.resolve(from, reference)?;
-        self.document.pointer(&target)?;
-        // A dynamic reference may lead elsewhere, depending on where it is used.
-        if key == "$dynamicRef" && self.resources.dynamic_anchors(anchor(reference)).len() > 1 {
-            return None;
-        }
+    fn reference(&mut self, key: &str, location: &Location<'a>) -> Option<Type> {
+        let target = self.references.target(location.schema, key)?.to_owned();
         let id = self.definition_at(&target);
         Some(Type::new(TypeKind::Reference(id), &location.pointer))
     }
@@ -253,29 +238,4 @@ impl<'a> Builder<'a> {
             pointer,
         }
     }
-}
-
-fn anchor(reference: &str) -> &str {
-    reference.split_once('#').map_or("", |(_, anchor)| anchor)
-}
-
-/// Returns the JSON Pointers of all schemas that references name.
-fn reference_targets(document: &Value, resources: &Resources) -> HashSet<String> {
-    let mut targets = HashSet::new();
-    let mut pending = vec![Location::root(document)];
-    while let Some(location) = pending.pop() {
-        let Value::Object(members) = location.schema else {
-            continue;
-        };
-        for key in ["$ref", "$dynamicRef"] {
-            if let Some(reference) = members.get(key).and_then(Value::as_str) {
-                let from = resources.containing(&location.pointer);
-                targets.extend(resources.resolve(from, reference));
-            }
-        }
-        for_each_subschema(members, |path, schema| {
-            pending.push(location.child(&path, schema));
-        });
-    }
-    targets
 }

@@ -15,6 +15,7 @@ mod literals;
 mod names;
 mod object;
 mod recursion;
+mod references;
 mod tag;
 #[cfg(test)]
 mod tests;
