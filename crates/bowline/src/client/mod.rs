@@ -56,6 +56,7 @@ pub use self::{
     suspended_call::{SuspendedCall, ToolCallOutcome},
     tools::{CallTool, Tools},
 };
+pub use crate::form_check::{AnswerCheck, check_answer};
 pub use crate::proto::client::{
     Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,
     Timeouts,
