@@ -123,6 +123,8 @@ pub mod config;
     any(feature = "http-client", feature = "http-server")
 ))]
 mod fetch;
+#[cfg(any(feature = "client", feature = "server"))]
+mod form_check;
 #[cfg(all(doctest, feature = "client"))]
 mod guides;
 #[cfg(all(

@@ -59,6 +59,7 @@ const FACADE: Layers = Layers {
     src: "crates/bowline/src/",
     modules: &[
         ("canonical", &[]),
+        ("form_check", &[]),
         ("observation_queue", &[]),
         ("sync", &[]),
         ("tracing_events", &[]),
@@ -73,6 +74,7 @@ const FACADE: Layers = Layers {
             "client",
             &[
                 "catch_panic",
+                "form_check",
                 "lock",
                 "observation_queue",
                 "sync",
@@ -91,6 +93,7 @@ const FACADE: Layers = Layers {
                 "canonical",
                 "catch_panic",
                 "fetch",
+                "form_check",
                 "jose",
                 "observation_queue",
                 "sync",
@@ -100,7 +103,14 @@ const FACADE: Layers = Layers {
         ),
         (
             "testing",
-            &["auth", "client", "server", "sync", "transport"],
+            &[
+                "auth",
+                "client",
+                "form_check",
+                "server",
+                "sync",
+                "transport",
+            ],
         ),
     ],
 };

@@ -1,8 +1,11 @@
 //! One field of a form: its description, and parsing values typed for it.
 
-use bowline::model::{
-    ElicitSchema, Members, Number, NumberKind, NumberSchema, PropertySchema, StringFormat,
-    StringSchema,
+use bowline::{
+    client::check_answer,
+    model::{
+        ElicitSchema, Members, Number, NumberKind, NumberSchema, PropertySchema, StringFormat,
+        StringSchema,
+    },
 };
 use serde_json::{Map, Value, json};
 
@@ -218,14 +221,13 @@ pub(crate) fn check_value(
 ) -> Result<(), String> {
     let field: Members<PropertySchema> = [(name.to_owned(), schema.clone())].into_iter().collect();
     let answer: Map<String, Value> = [(name.to_owned(), value.clone())].into_iter().collect();
-    ElicitSchema::new(field)
-        .check(&Value::Object(answer))
-        .map_err(|error| {
-            let text = error.to_string();
-            // The user knows which field it is about.
-            let why = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
-            why.to_owned()
-        })
+    let form = ElicitSchema::new(field);
+    check_answer(&form, &Value::Object(answer)).map_err(|error| {
+        let text = error.to_string();
+        // The user knows which field it is about.
+        let why = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
+        why.to_owned()
+    })
 }
 
 /// Returns whether the field seems to ask for a secret, which forms must not

@@ -1,6 +1,9 @@
 //! Filling in a form at the terminal.
 
-use bowline::model::{ElicitParams, ElicitResult, ElicitSchema, Members, PropertySchema};
+use bowline::{
+    client::check_answer,
+    model::{ElicitParams, ElicitResult, ElicitSchema, Members, PropertySchema},
+};
 use serde_json::{Map, Value};
 
 use super::{
@@ -64,7 +67,8 @@ impl FormDialog<'_> {
             self.ask_fields(&mut content, &known).await?;
             // Editing shows every field again.
             known.clear();
-            if let Err(error) = self.form.check(&Value::Object(content.clone())) {
+            let answer = Value::Object(content.clone());
+            if let Err(error) = check_answer(self.form, &answer) {
                 self.show_error(&error.to_string());
                 continue;
             }

@@ -8,6 +8,7 @@ use std::sync::{
 
 use bowline::{
     Client, RawJson,
+    client::check_answer,
     model::{
         CreateMessageParams, ElicitAction, ElicitParams, ElicitResult, ElicitSchema, InputKind,
         InputRequest, ListRootsResult, LogLevel, Members, Root,
@@ -286,7 +287,7 @@ impl Responder {
         let has_content = !filled.content.is_empty() || self.args.accept;
         if filled.invalid.is_empty() && has_content {
             let content = Value::Object(filled.content.clone());
-            if form.check(&content).is_ok() {
+            if check_answer(form, &content).is_ok() {
                 return ElicitResult::accept_with(&content)
                     .map_err(|error| Unanswered::failure(FailureKind::Failed, error.to_string()));
             }

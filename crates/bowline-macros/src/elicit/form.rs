@@ -76,6 +76,17 @@ pub(super) fn derive(input: &DeriveInput, fields: &FieldsNamed) -> syn::Result<T
                 #form::FormBuilder::new() #( #add_calls )* .into_schema()
             }
 
+            fn check_answer(
+                answer: &#form::Value,
+            ) -> ::core::result::Result<(), #form::DecodeError> {
+                static CHECK: ::std::sync::OnceLock<#form::AnswerCheck> =
+                    ::std::sync::OnceLock::new();
+                let check = CHECK.get_or_init(|| {
+                    #form::AnswerCheck::new(&<Self as #form::Elicit>::form())
+                });
+                check.check(answer)
+            }
+
             fn from_answer(
                 answer: &#form::Value,
             ) -> ::core::result::Result<Self, #form::DecodeError> {

@@ -27,7 +27,6 @@ mod completion;
 mod content;
 mod core_task;
 mod discover;
-mod elicit_check;
 mod elicit_schema;
 mod elicitation;
 mod error_data;

@@ -62,6 +62,7 @@ pub use self::{
     tool_call::{ToolCall, ToolCallFuture, ToolOutput, Typed},
     tools::Tools,
 };
+pub use crate::form_check::{AnswerCheck, check_answer};
 pub use crate::proto::client::{
     Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,
     Timeouts,

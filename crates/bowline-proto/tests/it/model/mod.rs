@@ -2,7 +2,6 @@
 
 mod adapt;
 mod content;
-mod elicit_check;
 mod fixtures;
 mod host_contract;
 mod input;

@@ -4,6 +4,7 @@ use std::{
     future::{Future, IntoFuture},
     marker::PhantomData,
     pin::Pin,
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -21,7 +22,7 @@ use crate::{
     server::{
         builder_methods::question_options,
         error::{Error, ErrorKind, Result},
-        form::{self, Elicit},
+        form::{self, AnswerCheck, Elicit},
     },
 };
 
@@ -324,6 +325,12 @@ impl Elicit for Confirmation {
         let mut form = ElicitSchema::new(fields);
         form.required = vec!["confirmed".to_owned()];
         form
+    }
+
+    fn check_answer(answer: &Value) -> Result<(), DecodeError> {
+        static CHECK: OnceLock<AnswerCheck> = OnceLock::new();
+        let check = CHECK.get_or_init(|| AnswerCheck::new(&Self::form()));
+        check.check(answer)
     }
 
     fn from_answer(answer: &Value) -> Result<Self, DecodeError> {

@@ -8,7 +8,7 @@ use bowline_proto::model::{
 };
 use serde_json::{Map, Value};
 
-use super::{AnyOf, Field, FieldBuilder, OneOf};
+use super::{AnyOf, Field, FieldBuilder, OneOf, check_answer};
 
 /// A builder for a form, field by field.
 ///
@@ -191,7 +191,7 @@ fn check_defaults(schema: &ElicitSchema) -> Result<(), DecodeError> {
         .collect();
     let mut lenient = schema.clone();
     lenient.required.clear();
-    lenient.check(&Value::Object(defaults))
+    check_answer(&lenient, &Value::Object(defaults))
 }
 
 fn default_value(property: &PropertySchema) -> Option<Value> {

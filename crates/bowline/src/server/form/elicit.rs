@@ -3,6 +3,8 @@
 use bowline_proto::model::{DecodeError, ElicitSchema};
 use serde_json::Value;
 
+use super::check_answer;
+
 /// A flat form that can be shown to the user, and how its answer is read.
 ///
 /// `#[derive(Elicit)]` implements it for a struct; see [the module](super).
@@ -20,6 +22,18 @@ pub trait Elicit: Sized + Send + 'static {
     /// not support is removed before sending.
     fn form() -> ElicitSchema;
 
+    /// Checks an answer against the form.
+    ///
+    /// The default compiles the form each time; `#[derive(Elicit)]` does so once.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the answer is not valid, with the name of the field as
+    /// the path.
+    fn check_answer(answer: &Value) -> Result<(), DecodeError> {
+        check_answer(&Self::form(), answer)
+    }
+
     /// Reads an answer that was checked against the form.
     ///
     /// # Errors
@@ -36,6 +50,6 @@ pub trait Elicit: Sized + Send + 'static {
 /// Returns an error if the answer is not valid, with the name of the field as
 /// the path.
 pub fn read<T: Elicit>(answer: &Value) -> Result<T, DecodeError> {
-    T::form().check(answer)?;
+    T::check_answer(answer)?;
     T::from_answer(answer)
 }

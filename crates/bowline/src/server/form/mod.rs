@@ -50,6 +50,8 @@ pub use elicit::{Elicit, read};
 pub use field::{ChoicesField, Field, NumberField, StringField, string_default};
 pub use field_builder::{AnyOf, FieldBuilder, OneOf};
 
+pub use crate::form_check::{AnswerCheck, check_answer};
+
 /// Makes a form of a struct with named fields, and a choice of an enum with
 /// unit variants.
 ///

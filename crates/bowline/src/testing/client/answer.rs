@@ -3,11 +3,14 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::proto::{
-    jsonrpc::{ErrorObject, RawJson, code},
-    model::{
-        CreateMessageParams, CreateMessageResult, DecodeError, ElicitAction, ElicitParams,
-        ElicitResult, Role, SamplingBlock, SamplingContent, StopReason, ToolUseContent,
+use crate::{
+    form_check::check_answer,
+    proto::{
+        jsonrpc::{ErrorObject, RawJson, code},
+        model::{
+            CreateMessageParams, CreateMessageResult, DecodeError, ElicitAction, ElicitParams,
+            ElicitResult, Role, SamplingBlock, SamplingContent, StopReason, ToolUseContent,
+        },
     },
 };
 
@@ -91,8 +94,8 @@ impl UserAnswer {
             return Ok(());
         }
         match (&question.requested_schema, &self.content) {
-            (Some(form), Some(content)) => form.check(content),
-            (Some(form), None) => form.check(&json!({})),
+            (Some(form), Some(content)) => check_answer(form, content),
+            (Some(form), None) => check_answer(form, &json!({})),
             (None, Some(_)) => {
                 let reason = "a URL question has no form to submit; use `accept_url()`";
                 Err(DecodeError::new("", reason))

@@ -6,6 +6,7 @@ mod builder;
 mod completions;
 mod cost;
 mod form;
+mod form_check;
 mod lists;
 mod manifest;
 mod prompts;

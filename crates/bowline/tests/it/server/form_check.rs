@@ -1,6 +1,9 @@
 //! Answers are checked against the form that asked for them.
 
-use bowline_proto::model::{ElicitSchema, PropertySchema, decode};
+use bowline::{
+    client::check_answer,
+    model::{ElicitSchema, PropertySchema, decode},
+};
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
 
@@ -9,7 +12,7 @@ use serde_json::{Map, Value, json};
 fn check(property: &Value, answers: &[(Value, Option<&str>)]) {
     let form = form(&json!({"properties": {"it": property}, "required": ["it"]}));
     for (value, expected) in answers {
-        let fault = form.check(&json!({"it": value})).err();
+        let fault = check_answer(&form, &json!({"it": value})).err();
         let fault = fault.map(|fault| fault.to_string());
         assert_eq!(fault.as_deref(), *expected, "{property} and {value}");
     }
@@ -25,7 +28,7 @@ fn form(parts: &Value) -> ElicitSchema {
 #[test]
 fn an_answer_is_an_object() {
     let form = form(&json!({"properties": {}}));
-    assert_eq!(form.check(&json!({})), Ok(()));
+    assert_eq!(check_answer(&form, &json!({})), Ok(()));
     for (answer, message) in [
         (json!(null), "expected an object, not null"),
         (json!([1]), "expected an object, not a list"),
@@ -33,7 +36,10 @@ fn an_answer_is_an_object() {
         (json!(true), "expected an object, not a boolean"),
         (json!(1), "expected an object, not a number"),
     ] {
-        assert_eq!(form.check(&answer).unwrap_err().to_string(), message);
+        assert_eq!(
+            check_answer(&form, &answer).unwrap_err().to_string(),
+            message
+        );
     }
 }
 
@@ -43,15 +49,78 @@ fn fields_may_be_left_out_unless_required() {
         "properties": {"name": {"type": "string"}, "note": {"type": "string"}},
         "required": ["name"],
     }));
-    let fault = |answer| form.check(&answer).unwrap_err();
-    assert_eq!(form.check(&json!({"name": "Ada"})), Ok(()));
-    assert_eq!(form.check(&json!({"name": "Ada", "note": null})), Ok(()));
+    let fault = |answer| check_answer(&form, &answer).unwrap_err();
+    assert_eq!(check_answer(&form, &json!({"name": "Ada"})), Ok(()));
+    assert_eq!(
+        check_answer(&form, &json!({"name": "Ada", "note": null})),
+        Ok(())
+    );
     let missing = fault(json!({"note": "x"}));
     assert_eq!(missing.path, "name");
     assert_eq!(missing.message, "an answer is required");
     assert_eq!(fault(json!({"name": null})), missing);
     let stranger = fault(json!({"name": "Ada", "age": 36}));
     assert_eq!(stranger.to_string(), "age: the form has no such field");
+    assert_eq!(fault(json!({"name": "Ada", "age": null})), stranger);
+    let mistyped = fault(json!({"name": "Ada", "ntoe": "x"}));
+    assert_eq!(
+        mistyped.to_string(),
+        "ntoe: the form has no such field; did you mean `note`?"
+    );
+}
+
+#[test]
+fn the_first_fault_is_what_is_missing_or_else_comes_first_in_the_answer() {
+    let form = form(&json!({
+        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"type": "boolean"}},
+        "required": ["c"],
+    }));
+    for (answer, path) in [
+        (json!({"x": 1, "b": "1", "a": 1}), "c"),
+        (json!({"b": "1", "x": 1, "a": 1, "c": true}), "b"),
+        (json!({"x": 1, "b": "1", "a": 1, "c": true}), "x"),
+        (json!({"c": "yes", "a": 1}), "c"),
+    ] {
+        let fault = check_answer(&form, &answer).unwrap_err();
+        assert_eq!(fault.path, path, "{answer}");
+    }
+}
+
+#[test]
+fn what_is_nearly_a_choice_is_told() {
+    check(
+        &json!({"type": "string", "enum": ["window", "aisle"]}),
+        &[(
+            json!("windwo"),
+            Some("it: this is not one of the choices; did you mean `window`?"),
+        )],
+    );
+    check(
+        &json!({"type": "array", "items": {"anyOf": [{"const": "fish", "title": "Fish"}]}}),
+        &[(
+            json!(["Fish"]),
+            Some("it[0]: this is not one of the choices; did you mean `fish`?"),
+        )],
+    );
+}
+
+#[test]
+fn strings_are_not_repeated() {
+    let secret = "sesame";
+    for property in [
+        json!({"type": "string", "minLength": 9}),
+        json!({"type": "string", "format": "uri"}),
+        json!({"type": "string", "enum": ["a"]}),
+        json!({"type": "array", "items": {"enum": ["a"]}}),
+        json!({"type": "integer"}),
+        json!({"type": "boolean"}),
+    ] {
+        let form = form(&json!({"properties": {"it": property}}));
+        for value in [json!(secret), json!([secret, secret])] {
+            let fault = check_answer(&form, &json!({"it": value})).unwrap_err();
+            assert!(!fault.to_string().contains(secret), "{fault}");
+        }
+    }
 }
 
 #[test]
@@ -172,7 +241,7 @@ fn choices_of_several() {
                 ),
                 (
                     json!(["a", "A"]),
-                    Some("it[1]: this is not one of the choices"),
+                    Some("it[1]: this is not one of the choices; did you mean `a`?"),
                 ),
                 (json!(["b", "b"]), Some("it[1]: this choice occurs twice")),
                 (
@@ -186,6 +255,10 @@ fn choices_of_several() {
 
 #[test]
 fn what_no_revision_has_accepts_anything() {
+    check(
+        &json!({"type": "string", "pattern": "^a", "enumNames": 7}),
+        &[(json!("b"), None)],
+    );
     check(
         &json!({"type": "object", "properties": {}}),
         &[(json!({"deep": [1]}), None), (json!(1), None)],
@@ -318,7 +391,7 @@ proptest! {
         let form = form(&json!({"properties": properties, "required": required}));
         let unknown = |p: &PropertySchema| matches!(p, PropertySchema::Unknown(_));
         prop_assert!(!form.properties.iter().any(|(_, p)| unknown(p)));
-        prop_assert_eq!(form.check(&Value::Object(answer.clone())), Ok(()));
+        prop_assert_eq!(check_answer(&form, &Value::Object(answer.clone())), Ok(()));
 
         let at = at.index(samples.len());
         let ((_, _, wrong), needed, _) = &samples[at];
@@ -333,7 +406,7 @@ proptest! {
             2 => drop(answer.insert(name, json!({"not": "plain"}))),
             _ => drop(answer.insert(name, wrong.clone())),
         }
-        let fault = form.check(&Value::Object(answer.clone()));
+        let fault = check_answer(&form, &Value::Object(answer.clone()));
         let fault = fault.expect_err("the answer was spoilt");
         prop_assert!(fault.path.starts_with(&spoilt), "{} in {:?}", fault, answer);
     }
