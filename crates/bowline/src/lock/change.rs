@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+pub use bowline_schema::compare::ChangeKind;
 use bowline_schema::compare::Comparison;
-pub use bowline_schema::compare::{ChangeKind, Difference};
 
 /// A difference between what was reviewed and what a server offers now.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,19 @@ pub struct Change {
     pub kind: ChangeKind,
     /// Where and how it differs, if it was there before and is now.
     pub differences: Vec<Difference>,
+}
+
+/// Where and how two versions of something differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// What kind of change it is for callers.
+    pub kind: ChangeKind,
+    /// Where it is, as a JSON Pointer into the definition: the new one, or the old one
+    /// for what was removed.
+    pub pointer: String,
+    /// What differs, in one sentence.
+    pub message: String,
 }
 
 /// Whether something is new, gone or different.
@@ -155,7 +168,11 @@ impl Differences {
     }
 
     fn add(&mut self, kind: ChangeKind, pointer: &str, message: &str) {
-        self.0.push(Difference::new(kind, pointer, message));
+        self.0.push(Difference {
+            kind,
+            pointer: pointer.to_owned(),
+            message: message.to_owned(),
+        });
     }
 
     pub(super) fn is_empty(&self) -> bool {
