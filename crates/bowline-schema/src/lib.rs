@@ -5,6 +5,7 @@
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
 //! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
 //!   generators.
+//! - [`compare`](compare::compare) tells what kind of change a new version of a schema is.
 //!
 //! ```
 //! use bowline_schema::Validator;
@@ -26,6 +27,7 @@
 //! Nothing here panics, recurses without a limit or takes more than a fixed number of
 //! steps, whatever the schema and the value.
 
+pub mod compare;
 pub mod shape;
 mod text;
 mod validate;

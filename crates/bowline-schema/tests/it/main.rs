@@ -1,3 +1,4 @@
 //! Tests of the crate from the outside.
 
+mod compare;
 mod suite;
