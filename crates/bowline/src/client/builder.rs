@@ -285,9 +285,10 @@ impl ClientBuilder {
     ///
     /// In revision 2026-07-28, a round is one response in which the server asks for
     /// input, with any number of questions; a call that needs more rounds fails. In
-    /// earlier revisions, each question pauses the timeouts of the calls in progress and
-    /// counts as a round for them; after that many questions, a call's timeout is no
-    /// longer paused.
+    /// earlier revisions, a question does not name its call. So each question counts as a
+    /// round for all calls in progress that may ask: [`Timeouts::input`] applies to them
+    /// until no question is open, and then their own timeout starts again from zero. After
+    /// that many questions, a call keeps its timeout while further ones are open.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;
