@@ -145,7 +145,10 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Replaces all options at once.
+    /// Replaces what the other methods set, except for [`meta`](Self::meta),
+    /// [`cancel_on`](Self::cancel_on) and the channel of
+    /// [`progress_to`](Self::progress_to). That channel gets reports only if
+    /// `options.progress` is not [`ProgressMode::Off`].
     pub fn options(mut self, options: CallOptions) -> Self {
         self.options = options;
         self

@@ -17,9 +17,10 @@ use crate::proto::{
 /// [`kind`](Self::kind) returns the broad category, [`reason`](Self::reason) the specific
 /// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common cases.
 ///
-/// - `{error}` prints what was attempted and how it failed.
-/// - `{error:#}` prints the same and all causes, in one line. Show this to users. If the
-///   server's process died, the line ends with the last output on its standard error.
+/// - `{error}` prints how the operation failed, usually with its method.
+/// - `{error:#}` prints the same and all causes, each after a colon. Show this to users. If
+///   the server's process died, the last output on its standard error follows, which may
+///   contain line breaks.
 /// - [`source`] returns the cause.
 ///
 /// ```
