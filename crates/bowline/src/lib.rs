@@ -80,7 +80,7 @@
 //! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
 //! | `macros` | `server`, with `#[tool]` and `#[derive(Elicit)]` |
 //! | `auth` | OAuth for clients with `http-client`, token verification for servers with `http-server` |
-//! | `lock` | [`lock`]: what servers offered when someone reviewed it, and what has changed since |
+//! | `lock` | [`lock`]: `bowline.lock`, a file that records the reviewed tools, prompts and resources of servers, and comparison with what they offer now |
 //! | `keyring` | token storage in a `keyring-core` store that the application supplies, such as the system's keyring |
 //! | `tracing` | `tracing` events and spans with stable names, without payloads |
 //! | `testing` | [`testing`]: scripted servers, fault injection, and contract tests for transports and stores |

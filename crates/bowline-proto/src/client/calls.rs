@@ -45,6 +45,8 @@ pub(super) struct Call {
     /// it, and how often it has.
     pub(super) awaits_host: bool,
     pub(super) deadline_pauses: u32,
+    /// How many exchanges of the call broke and led to another.
+    pub(super) broken_exchanges: u32,
     /// Whether the call was already moved to a new session because the server did not
     /// know the old one.
     pub(super) moved_session: bool,
@@ -74,6 +76,11 @@ pub(super) enum Phase {
     /// The server asked to wait; the request will be sent again.
     Paused {
         request_state: Option<Box<str>>,
+        at: Instant,
+    },
+    /// The exchange broke, and the caller allowed repetition; will be sent again.
+    Repeating {
+        message: Option<OutgoingMessage>,
         at: Instant,
     },
     /// A subscription that waits for the stream's acknowledgement.

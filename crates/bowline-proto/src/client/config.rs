@@ -50,7 +50,7 @@ pub struct Config {
     /// How long `Closing` waits for the link to confirm. Default: 100 ms.
     pub close_timeout: Duration,
     /// The maximum number of input rounds per call. Where servers ask by request, the
-    /// maximum number of questions that pause a call's timeout. Default: 32.
+    /// maximum number of questions that extend a call's timeout. Default: 32.
     pub max_input_rounds: u32,
     /// The maximum number of open requests from the server. Their combined size is
     /// limited to [`max_frame_size`](Self::max_frame_size).
@@ -147,8 +147,8 @@ pub struct Timeouts {
     pub tool: Duration,
     /// All other requests.
     pub other: Duration,
-    /// How long the host may take to answer a server's questions. Meanwhile, calls that
-    /// the questions may belong to do not time out.
+    /// How long the host may take to answer a server's questions. Meanwhile, this timeout
+    /// applies to the calls that the questions may belong to, instead of their own.
     pub input: Duration,
 }
 

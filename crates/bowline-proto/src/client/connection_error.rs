@@ -26,6 +26,7 @@ pub struct ConnectionError(Arc<Inner>);
 struct Inner {
     kind: ConnectionErrorKind,
     detail: Option<String>,
+    server_error: Option<ErrorObject>,
 }
 
 /// The kinds of connection errors.
@@ -92,7 +93,11 @@ impl ConnectionError {
     /// Creates an error of this kind.
     #[must_use]
     pub fn new(kind: ConnectionErrorKind) -> Self {
-        Self(Arc::new(Inner { kind, detail: None }))
+        Self(Arc::new(Inner {
+            kind,
+            detail: None,
+            server_error: None,
+        }))
     }
 
     pub(super) fn too_many_restarts(limit: RestartLimit, last: Self) -> Self {
@@ -107,8 +112,16 @@ impl ConnectionError {
     #[must_use]
     pub fn with_detail(self, detail: impl Into<String>) -> Self {
         Self(Arc::new(Inner {
-            kind: self.0.kind.clone(),
             detail: Some(detail.into()),
+            ..Inner::clone(&self.0)
+        }))
+    }
+
+    /// Adds the JSON-RPC error that the server sent with an HTTP error status.
+    pub(super) fn with_server_error(self, error: ErrorObject) -> Self {
+        Self(Arc::new(Inner {
+            server_error: Some(error),
+            ..Inner::clone(&self.0)
         }))
     }
 
@@ -125,6 +138,13 @@ impl ConnectionError {
             ConnectionErrorKind::Status { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+
+    /// Returns the JSON-RPC error that the server sent with an HTTP error status, if it
+    /// did.
+    #[must_use]
+    pub fn server_error(&self) -> Option<&ErrorObject> {
+        self.0.server_error.as_ref()
     }
 
     /// Returns the last lines the server wrote to stderr, or the text it sent with an

@@ -305,6 +305,7 @@ impl Core {
             rounds: 0,
             awaits_host: false,
             deadline_pauses: 0,
+            broken_exchanges: 0,
             moved_session: false,
             relisted: false,
             is_ping,
@@ -354,7 +355,9 @@ impl Core {
                 self.timers.disarm_at(Timer::Resend(id), *at);
                 self.calls.remove_alias(*wire_id);
             }
-            Phase::Paused { at, .. } => self.timers.disarm_at(Timer::Resend(id), *at),
+            Phase::Paused { at, .. } | Phase::Repeating { at, .. } => {
+                self.timers.disarm_at(Timer::Resend(id), *at);
+            }
             Phase::InFlight { wire_id, .. } => self.calls.remove_alias(*wire_id),
             Phase::AwaitingInput(_) => self.push_event(Event::InputWithdrawn { call: id }),
             Phase::Queued(_) | Phase::Subscribing => {}
@@ -428,6 +431,8 @@ impl Core {
                 }
                 // The server has not seen it, and any session can serve it.
                 Phase::Retrying { .. } => call.binding == Binding::AnySession && self.requeue(id),
+                // It was allowed when the exchange broke.
+                Phase::Repeating { .. } => self.requeue(id),
                 Phase::Subscribing => false,
             };
             if requeued {
@@ -439,8 +444,8 @@ impl Core {
     }
 
     /// Requeues a call that was sent, if its caller allowed that, its parameters were
-    /// kept, and it is not bound to the session that has ended.
-    fn requeue_if_allowed(&mut self, id: CallId) -> bool {
+    /// kept, and it is not bound to a session.
+    pub(super) fn requeue_if_allowed(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get(id) else {
             return false;
         };
@@ -475,6 +480,7 @@ impl Core {
                 self.timers.disarm_at(Timer::Resend(id), at);
                 self.calls.remove_alias(wire_id);
             }
+            Phase::Repeating { at, .. } => self.timers.disarm_at(Timer::Resend(id), at),
             Phase::Queued(_)
             | Phase::AwaitingInput(_)
             | Phase::Paused { .. }

@@ -146,7 +146,8 @@ pub struct CallOptions {
     pub policy: CallPolicy,
     /// How to handle progress notifications.
     pub progress: ProgressMode,
-    /// Whether to send the call again if the connection is lost while it is in flight.
+    /// Whether to send the call again if the connection is lost while it is in flight. Over
+    /// HTTP, also if only its exchange ends without a response.
     /// Only for calls that are safe to repeat. Has no effect on a call that is bound to a
     /// session: by `session`, by a `mode` of [`ToolMode::Stateful`], or because the server
     /// declared the tool stateful.

@@ -47,12 +47,13 @@ impl HttpStatusError {
     }
 
     /// Returns the JSON-RPC error that the request was answered with, if the body has
-    /// one. If the request was [not processed](StatusClass::NotProcessed), an error in the
-    /// body only explains the status.
+    /// one. If the request was [not processed](StatusClass::NotProcessed), or access was
+    /// [denied](StatusClass::denies_access), an error in the body only explains the status.
     #[must_use]
     pub fn response(&self) -> Option<ErrorObject> {
         match self.class() {
             StatusClass::NotProcessed => None,
+            class if class.denies_access() => None,
             _ => parse_error_body(&self.body),
         }
     }
@@ -65,25 +66,29 @@ impl HttpStatusError {
         }
     }
 
-    /// Converts it to a connection error that includes the message of the error in the
-    /// body, or the body's text.
+    /// Converts it to a connection error that includes the error in the body, or the
+    /// body's text.
     #[must_use]
     pub fn to_connection_error(&self) -> ConnectionError {
         let cause = ConnectionError::new(ConnectionErrorKind::Status {
             status: self.status,
             retry_after: self.retry_after,
         });
-        match self.body_text() {
+        let error = parse_error_body(&self.body);
+        let cause = match self.body_text(error.as_ref()) {
             Some(detail) => cause.with_detail(detail),
+            None => cause,
+        };
+        match error {
+            Some(error) => cause.with_server_error(error),
             None => cause,
         }
     }
 
     /// Returns the message of a JSON-RPC error, or the body if it is plain text for
     /// people, not HTML and not binary. Whitespace is collapsed.
-    fn body_text(&self) -> Option<String> {
-        let error = parse_error_body(&self.body);
-        let text = match (&error, str::from_utf8(&self.body)) {
+    fn body_text(&self, error: Option<&ErrorObject>) -> Option<String> {
+        let text = match (error, str::from_utf8(&self.body)) {
             (Some(error), _) => &error.message,
             (None, Ok(text)) => text,
             // The transport may have cut the body in the middle of a character.

@@ -83,7 +83,8 @@ pub enum TelemetryEvent {
     LateResponse,
     /// Input from an old link arrived.
     StaleLink,
-    /// The outbound queue is full; the frame will be sent again.
+    /// A request will be sent again: the outbound queue is full, or its exchange broke
+    /// and its caller allowed repetition.
     RetryScheduled {
         /// The call's number.
         call: u64,

@@ -111,8 +111,11 @@ impl ClientBuilder {
         self
     }
 
-    /// Handles sampling: questions from the server to the client's model. An error
-    /// rejects the request.
+    /// Handles sampling: questions from the server to the client's model.
+    ///
+    /// An error rejects the request, and the tool may go on without an answer. In revision
+    /// 2026-07-28 the protocol cannot express that, so an error ends the call that asked,
+    /// with [`Reason::Cancelled`](crate::Reason::Cancelled).
     #[must_use]
     pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
     where
@@ -147,7 +150,9 @@ impl ClientBuilder {
     }
 
     /// Calls a function with each notification, in order, on a separate task. A slow
-    /// handler delays only other handlers.
+    /// handler delays only other handlers. But if they fall behind by more than 1024
+    /// notifications or 4 MiB, the oldest are dropped, and the handlers get
+    /// [`Notification::Lost`] with their number.
     ///
     /// Also subscribes to the changes of all lists, as
     /// [`Client::subscribe_to_list_changes`](super::Client::subscribe_to_list_changes)
@@ -273,8 +278,9 @@ impl ClientBuilder {
     /// that keeps state per session can reject a call that was meant for an earlier one.
     ///
     /// This is an extension by Bowline. By default, the number is sent only to servers
-    /// that declare a mode (`dev.bowline/mode`) for at least one tool, and never in
-    /// revision 2026-07-28.
+    /// that declare at least one tool stateful or stateless (see
+    /// [`Call::mode`](super::Call::mode)). In revision 2026-07-28 it is never sent, whatever
+    /// the policy.
     #[must_use]
     pub fn session_meta(mut self, policy: SessionMetaPolicy) -> Self {
         self.config.session_meta = policy;
@@ -285,9 +291,10 @@ impl ClientBuilder {
     ///
     /// In revision 2026-07-28, a round is one response in which the server asks for
     /// input, with any number of questions; a call that needs more rounds fails. In
-    /// earlier revisions, each question pauses the timeouts of the calls in progress and
-    /// counts as a round for them; after that many questions, a call's timeout is no
-    /// longer paused.
+    /// earlier revisions, a question does not name its call. So each question counts as a
+    /// round for all calls in progress that may ask: [`Timeouts::input`] applies to them
+    /// until no question is open, and then their own timeout starts again from zero. After
+    /// that many questions, a call keeps its timeout while further ones are open.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;

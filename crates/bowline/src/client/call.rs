@@ -61,8 +61,9 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     }
 
     /// Sets how long the server may take to respond: 30 s by default, see
-    /// [`Timeouts`](crate::Timeouts). This timeout is paused while the server's questions
-    /// are being answered; [`Timeouts::input`](crate::Timeouts::input) applies instead.
+    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
+    /// [`Timeouts::input`](crate::Timeouts::input) applies instead. After each answer, this
+    /// timeout starts again from zero.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
@@ -75,8 +76,13 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Sends the call again if the connection is lost before the response arrives. Use
-    /// this only for calls that are safe to repeat.
+    /// Sends the call again if the connection is lost before the response arrives: when
+    /// the connection is open again or, if only the HTTP exchange of this call broke, after
+    /// the same delay ([`ClientBuilder::backoff`](super::ClientBuilder::backoff)). The
+    /// call's timeout continues to run. Use this only for calls that are safe to repeat.
+    ///
+    /// A call that was interrupted after the server's questions were answered starts over,
+    /// and they are asked again.
     ///
     /// This has no effect on a call that is bound to a session: with
     /// [`in_session`](Self::in_session), with
@@ -118,7 +124,8 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Restarts the timeout on every progress report, up to a total of `max`.
+    /// Restarts the timeout on every progress report, up to a total of `max`. If the server
+    /// asks questions, `max` is counted again from each answer.
     pub fn extend_timeout_on_progress(mut self, max: Duration) -> Self {
         self.options.progress = ProgressMode::ExtendDeadline { max };
         self
@@ -138,7 +145,10 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Replaces all options at once.
+    /// Replaces what the other methods set, except for [`meta`](Self::meta),
+    /// [`cancel_on`](Self::cancel_on) and the channel of
+    /// [`progress_to`](Self::progress_to). That channel gets reports only if
+    /// `options.progress` is not [`ProgressMode::Off`].
     pub fn options(mut self, options: CallOptions) -> Self {
         self.options = options;
         self

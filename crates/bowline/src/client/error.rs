@@ -17,9 +17,10 @@ use crate::proto::{
 /// [`kind`](Self::kind) returns the broad category, [`reason`](Self::reason) the specific
 /// cause. Predicates such as [`is_timeout`](Self::is_timeout) cover the common cases.
 ///
-/// - `{error}` prints what was attempted and how it failed.
-/// - `{error:#}` prints the same and all causes, in one line. Show this to users. If the
-///   server's process died, the line ends with the last output on its standard error.
+/// - `{error}` prints how the operation failed, usually with its method.
+/// - `{error:#}` prints the same and all causes, each after a colon. Show this to users. If
+///   the server's process died, the last output on its standard error follows, which may
+///   contain line breaks.
 /// - [`source`] returns the cause.
 ///
 /// ```
@@ -203,11 +204,14 @@ impl Error {
         self.server_error().and_then(|error| error.data.as_ref())
     }
 
-    /// Returns the error exactly as the server sent it, if it responded with an error.
+    /// Returns the error exactly as the server sent it, if it responded with an error. An
+    /// error that came with an HTTP status that denies access, or that asks to try again
+    /// later, is here too; its [kind](Self::kind) is [`ErrorKind::Transport`].
     #[must_use]
     pub fn server_error(&self) -> Option<&ErrorObject> {
         match &self.inner.repr {
             ErrorRepr::ErrorResponse(error, _) => Some(error),
+            ErrorRepr::Failed(Failure::NotDelivered(cause)) => cause.server_error(),
             _ => None,
         }
     }
@@ -276,7 +280,8 @@ impl Error {
     }
 
     /// Returns whether the server denies access: no credentials are available, or it
-    /// rejected those that were sent (HTTP 401 and 403; 407 if a proxy did).
+    /// rejected those that were sent (HTTP 401 and 403; 407 if a proxy did), whether or not
+    /// it also sent a JSON-RPC error.
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
         match self.connection_error().map(ConnectionError::kind) {

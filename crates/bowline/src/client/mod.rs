@@ -179,6 +179,9 @@ impl Client {
 
     /// Requests log messages at `level` and above, in this session and in later ones.
     /// Fails if the server rejects the request or does not support logging.
+    ///
+    /// In revision 2026-07-28, nothing is sent and no server can refuse: each later request
+    /// carries the level, and the server may send log messages while it works on it.
     pub fn set_log_level(&self, level: LogLevel) -> Operation<'_, ()> {
         let shared = self.shared();
         Operation::new(move |options| async move {

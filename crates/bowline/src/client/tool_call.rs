@@ -33,8 +33,9 @@ impl<'a, R> ToolCall<'a, R> {
     }
 
     /// Sets how long the server may take to respond: 30 s by default, see
-    /// [`Timeouts`](crate::Timeouts). This timeout is paused while the server's questions
-    /// are being answered; [`Timeouts::input`](crate::Timeouts::input) applies instead.
+    /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
+    /// [`Timeouts::input`](crate::Timeouts::input) applies instead. After each answer, this
+    /// timeout starts again from zero.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
@@ -46,8 +47,13 @@ impl<'a, R> ToolCall<'a, R> {
         self.map_call(Call::wait_for_connection)
     }
 
-    /// Sends the call again if the connection is lost before the response arrives. Use
-    /// this only for tools that are safe to call twice.
+    /// Sends the call again if the connection is lost before the response arrives: when
+    /// the connection is open again or, if only the HTTP exchange of this call broke, after
+    /// the same delay ([`ClientBuilder::backoff`](super::ClientBuilder::backoff)). The
+    /// call's timeout continues to run. Use this only for tools that are safe to call twice.
+    ///
+    /// A call that was interrupted after the server's questions were answered starts over,
+    /// and they are asked again.
     ///
     /// This has no effect on a call that is bound to a session: with
     /// [`in_session`](Self::in_session), with
@@ -77,7 +83,8 @@ impl<'a, R> ToolCall<'a, R> {
         self.map_call(|call| call.progress_to(sender))
     }
 
-    /// Restarts the timeout on every progress report, up to a total of `max`.
+    /// Restarts the timeout on every progress report, up to a total of `max`. If the server
+    /// asks questions, `max` is counted again from each answer.
     pub fn extend_timeout_on_progress(self, max: Duration) -> Self {
         self.map_call(|call| call.extend_timeout_on_progress(max))
     }

@@ -1,4 +1,5 @@
-//! `bowline.lock`: what servers offered when someone reviewed it.
+//! `bowline.lock`: a file that records the reviewed tools, prompts and resources of
+//! servers, and comparison with what they offer now.
 //!
 //! A server can change its tools at any time: an argument disappears, or a description
 //! that a model reads says something else. A [`Lock`] records the tools, prompts and

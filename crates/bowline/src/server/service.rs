@@ -290,14 +290,16 @@ impl RequestHandler for Core {
     }
 }
 
-/// Changing what is offered.
 impl<S: Send + Sync + 'static> Service<S> {
     /// Returns the application's state.
     #[must_use]
     pub fn state(&self) -> &S {
         &self.state
     }
+}
 
+// Changing what is offered. Not documentation: all of it is internal.
+impl<S: Send + Sync + 'static> Service<S> {
     /// Adds an item to its section of the catalog.
     pub(super) fn add<T: CatalogItem>(&self, item: T) -> Result<(), BuildError> {
         let declared = &self.core.config.capabilities;

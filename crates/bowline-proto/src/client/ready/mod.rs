@@ -304,7 +304,8 @@ impl Ready {
         call.binding = binding;
         // A call's number doubles as the id of its first request, unless another id was
         // assigned in between.
-        let wire_id = if call.rounds == 0 && core.ids.last() == id.0 {
+        let is_first = call.rounds == 0 && call.broken_exchanges == 0;
+        let wire_id = if is_first && core.ids.last() == id.0 {
             id.0
         } else {
             core.ids.next_id()

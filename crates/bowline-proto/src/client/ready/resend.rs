@@ -6,7 +6,7 @@ use super::Ready;
 use crate::{
     Instant,
     client::{
-        CallId, ConnectionErrorKind, Failure, SendError, TelemetryEvent,
+        CallId, ConnectionError, ConnectionErrorKind, Failure, SendError, TelemetryEvent,
         calls::{Call, Phase},
         core::Core,
         redial::RedialPolicy,
@@ -81,13 +81,22 @@ impl Ready {
         match error {
             SendError::Busy(frame) => Self::retry_later(core, now, id, frame),
             SendError::Failed(cause) => {
-                core.fail(now, id, Failure::NotDelivered(cause));
+                // A server that restarts breaks an exchange, then cannot be reached.
+                let is_repeated = core
+                    .calls
+                    .get(id)
+                    .is_some_and(|call| call.broken_exchanges > 0);
+                if !is_repeated || !cause_may_pass(&cause) || !Self::repeat_later(core, now, id) {
+                    core.fail(now, id, Failure::NotDelivered(cause));
+                }
             }
             SendError::NoResponse(cause) => {
                 if let Some(wire_id) = core.calls.get(id).and_then(Call::wire_id) {
                     core.remember_cancelled(now, wire_id);
                 }
-                core.fail(now, id, Failure::ConnectionLost(cause));
+                if !Self::repeat_later(core, now, id) {
+                    core.fail(now, id, Failure::ConnectionLost(cause));
+                }
             }
             SendError::Status(status) => {
                 self.finish_or_relist(core, now, id, status.outcome());
@@ -129,12 +138,40 @@ impl Ready {
         });
     }
 
+    /// Schedules a call whose exchange broke to be sent again, if its caller allowed
+    /// that. The delay is that of a reconnection: the session is still open, but the
+    /// server may be restarting, or break every exchange.
+    fn repeat_later(core: &mut Core, now: Instant, id: CallId) -> bool {
+        if !core.requeue_if_allowed(id) {
+            return false;
+        }
+        let random = core.rng.next_f64();
+        let Some(call) = core.calls.get_mut(id) else {
+            return false;
+        };
+        let Phase::Queued(message) = &mut call.phase else {
+            return false;
+        };
+        let message = message.take();
+        let delay = core.config.backoff.delay(call.broken_exchanges, random);
+        call.broken_exchanges = call.broken_exchanges.saturating_add(1);
+        let (at, sends) = (now + delay, call.broken_exchanges);
+        call.phase = Phase::Repeating { message, at };
+        core.timers.arm(Timer::Resend(id), at);
+        core.observe(|| TelemetryEvent::RetryScheduled {
+            call: id.0,
+            sends,
+            delay,
+        });
+        true
+    }
+
     /// Sends the responses again that the link was too busy to accept.
     pub(in crate::client) fn resend_deferred(&mut self, core: &mut Core) {
         self.session.resend_deferred(core);
     }
 
-    /// Sends a busy or paused call again after its delay.
+    /// Sends a busy, paused or repeated call again after its delay.
     pub(in crate::client) fn resend(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get_mut(id) else {
             return;
@@ -155,10 +192,20 @@ impl Ready {
                     self.send_queued(core, now, id);
                 }
             }
+            Phase::Repeating { message, .. } => {
+                call.phase = Phase::Queued(message.take());
+                self.send_queued(core, now, id);
+            }
             Phase::Queued(_)
             | Phase::InFlight { .. }
             | Phase::AwaitingInput(_)
             | Phase::Subscribing => {}
         }
     }
+}
+
+/// Returns whether a request that was not delivered may be delivered later: not if there
+/// are no credentials for it.
+fn cause_may_pass(cause: &ConnectionError) -> bool {
+    !matches!(cause.kind(), ConnectionErrorKind::Unauthorized(_))
 }

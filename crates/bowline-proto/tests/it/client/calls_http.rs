@@ -6,6 +6,7 @@ use bowline_proto::{
         CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, Failure,
         HttpStatusError, Input, SendError, Violation,
     },
+    model::ToolMode,
 };
 use bytes::Bytes;
 use serde_json::json;
@@ -279,6 +280,112 @@ fn an_exchange_that_ends_without_an_answer_loses_its_own_call_only() {
         assert!(!rig.has_ended(other));
         assert_eq!(rig.connection.stats().cancelled_calls, 1);
         assert_eq!(rig.state(), ConnectionState::Ready);
+    }
+}
+
+fn broken() -> SendError {
+    SendError::NoResponse(ConnectionErrorKind::Io("stream closed".to_owned()).into())
+}
+
+fn unreachable() -> SendError {
+    SendError::Failed(ConnectionErrorKind::Unreachable("refused".to_owned()).into())
+}
+
+fn repeatable() -> CallOptions {
+    CallOptions {
+        retry_on_disconnect: true,
+        ..CallOptions::default()
+    }
+}
+
+#[test]
+fn a_call_whose_exchange_broke_is_sent_again_in_the_session_if_its_caller_said_so() {
+    for mut rig in [handshake(), stateless()] {
+        let params = json!({"name": "again", "arguments": {"a": 1}});
+        let call = rig.call_with("tools/call", params.clone(), repeatable());
+        let first = rig.last_request();
+        rig.refuse(first, broken());
+        rig.sent.clear();
+        rig.pass_ms(700);
+        assert!(rig.sent_as("tools/call").is_empty(), "not at once");
+        rig.pass_ms(500);
+        let sent = rig.sent_as("tools/call");
+        assert_eq!(sent.len(), 1);
+        assert_eq!(sent[0].json["params"]["arguments"], params["arguments"]);
+        assert!(sent[0].id.unwrap() > first, "under a new id");
+        // The server restarts, and cannot be reached in the meantime.
+        rig.refuse(rig.last_request(), unreachable());
+        rig.pass_ms(2_400);
+        assert_eq!(rig.sent_as("tools/call").len(), 2);
+        rig.answer(json!({"content": [], "resultType": "complete"}));
+        assert_eq!(rig.result(call)["content"], json!([]));
+        assert_eq!(rig.observed("retry.scheduled"), 2);
+        assert_eq!(rig.state(), ConnectionState::Ready);
+        rig.assert_no_calls();
+    }
+}
+
+#[test]
+fn a_call_whose_exchanges_all_break_keeps_its_deadline() {
+    let mut rig = stateless();
+    let call = rig.call_with("tools/call", json!({"name": "again"}), repeatable());
+    for _ in 0..30 {
+        if !rig.has_ended(call) {
+            rig.refuse(rig.last_request(), broken());
+        }
+        rig.pass_ms(1_000);
+    }
+    assert!(matches!(rig.failure(call), Failure::Timeout { .. }));
+    assert!(rig.sent_as("tools/call").len() < 6, "with growing delays");
+    rig.assert_no_calls();
+}
+
+#[test]
+fn a_call_whose_exchange_broke_moves_on_if_the_session_is_lost_before_it_is_sent_again() {
+    let mut rig = handshake();
+    let call = rig.call_with("tools/call", json!({"name": "again"}), repeatable());
+    rig.refuse(rig.last_request(), broken());
+    rig.sent.clear();
+    rig.reconnect();
+    assert_eq!(rig.sent_as("tools/call").len(), 1);
+    rig.answer(json!({"content": []}));
+    assert_eq!(rig.result(call), json!({"content": []}));
+    rig.assert_no_calls();
+}
+
+#[test]
+fn a_call_that_was_never_delivered_or_is_stateful_is_not_repeated() {
+    let mut rig = handshake();
+    let call = rig.call_with("tools/call", json!({"name": "again"}), repeatable());
+    rig.refuse(rig.last_request(), unreachable());
+    assert!(matches!(rig.failure(call), Failure::NotDelivered(_)));
+    let stateful = CallOptions {
+        mode: Some(ToolMode::Stateful),
+        ..repeatable()
+    };
+    let call = rig.call_with("tools/call", json!({"name": "again"}), stateful);
+    rig.refuse(rig.last_request(), broken());
+    assert!(matches!(rig.failure(call), Failure::ConnectionLost(_)));
+}
+
+/// The same status means the same, with and without an error in its body.
+#[test]
+fn a_status_that_denies_access_is_kept_with_the_error_in_its_body() {
+    let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"not you"}}"#;
+    for status in [401, 403, 407] {
+        for mut rig in [handshake(), stateless()] {
+            let call = rig.call("tools/list");
+            rig.status(rig.last_request(), status, body);
+            let Failure::NotDelivered(cause) = rig.failure(call) else {
+                panic!("{}", rig.failure(call));
+            };
+            assert!(matches!(
+                cause.kind(),
+                ConnectionErrorKind::Status { status: it, .. } if *it == status
+            ));
+            assert_eq!(cause.server_error().map(|error| error.code), Some(-32001));
+            assert_eq!(cause.detail(), Some("not you"));
+        }
     }
 }
 

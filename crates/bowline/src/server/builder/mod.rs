@@ -203,10 +203,11 @@ impl<S: Send + Sync + 'static> Server<S> {
             return Ok(());
         }
         let why = format!(
-            "other nodes and later runs share these keys, but not the stores: set `{missing}` \
-             to a shared store, or to one in memory if this server is a single process"
+            "it has a secret (`seal_keys`), so other nodes and later runs can open its sealed \
+             state, but no `{missing}`; set one that they share, or one in memory if the \
+             server is a single process"
         );
-        Err(BuildError::new("seal keys", "from_secret", &why))
+        Err(BuildError::setting(missing, &why))
     }
 
     /// Builds the server and serves it on standard input and output; see

@@ -133,8 +133,8 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets how long calls and steps in progress may take once the client has
-    /// closed its end of the connection. The default is five seconds.
+    /// Sets how long calls and steps in progress may take, all together, once the
+    /// client has closed its end of the connection. The default is five seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.serve_options.shutdown_timeout = timeout;
         self

@@ -215,7 +215,9 @@ impl<S> Conversation<S> {
         &self.scope.history.parent_messages
     }
 
-    /// Returns the system prompt of this branch, if [`Branch::system`] set one.
+    /// Returns the system prompt of this branch: the one that [`Branch::system`] set,
+    /// or else the one that it inherited ([`Branch::inherit_system`]). The call itself
+    /// has none.
     #[must_use]
     pub fn system(&self) -> Option<&str> {
         self.scope.history.system.as_deref()
@@ -248,15 +250,17 @@ impl<S> Conversation<S> {
     /// run twice. Ask before a side effect that must not be repeated.
     ///
     /// A step that has started continues if the client disconnects, for up to
-    /// [`abandoned_step_timeout`](crate::server::Server::abandoned_step_timeout). If
-    /// the client then repeats its request, the conversation continues with the
-    /// step's result.
+    /// [`abandoned_step_timeout`](crate::server::Server::abandoned_step_timeout).
     ///
-    /// The step fails with
+    /// In revision 2026-07-28, after the first question, the client can repeat a round
+    /// whose response it did not get. The conversation then continues with the step's
+    /// result. The step fails with
     /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown) if it
     /// has started but its outcome was not recorded: the node died, the store
     /// failed, or the client disconnected and the step took too long. Set
-    /// [`recover`](Step::recover) to find out the outcome in these cases.
+    /// [`recover`](Step::recover) to find out the outcome in these cases. Before the
+    /// first question, and in earlier revisions, the client can only start another
+    /// conversation.
     pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, impl FnOnce(String) -> W>
     where
         W: Future<Output = Result<T>>,

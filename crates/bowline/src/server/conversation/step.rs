@@ -79,6 +79,9 @@ impl<'a, T, F> Step<'a, T, F> {
     /// the [key](super::Conversation::step_with_key) of the step, and its return
     /// value becomes that of the step. It must not repeat the side effect.
     ///
+    /// The outcome can be unknown only in revision 2026-07-28, after the first question;
+    /// see [`step`](super::Conversation::step).
+    ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
     /// # struct Bank;
@@ -87,6 +90,7 @@ impl<'a, T, F> Step<'a, T, F> {
     /// #     async fn find(&self, key: String) -> Result<String> { Ok(key) }
     /// # }
     /// # async fn example(cx: Conversation<Bank>) -> Result<()> {
+    /// cx.confirm("Pay?").await?;
     /// let receipt = cx
     ///     .step_with_key("charge", |key| cx.state().charge(key))
     ///     .recover(|key| cx.state().find(key))

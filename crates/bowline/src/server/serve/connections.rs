@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::Instant;
+
 use super::{driver::Driver, shared::SharedConnection, shutdown::ShutdownSignal};
 use crate::{
     proto::server::{Config, Connection},
@@ -24,7 +26,8 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Serves one client until its link is down.
+    /// Serves one client until its link is down. Returns when the client closed its end,
+    /// or now if it did not.
     pub(crate) async fn serve(
         &self,
         handler: Arc<dyn RequestHandler>,
@@ -32,19 +35,21 @@ impl Connections {
         serving: ServeOptions,
         principal: Option<Arc<str>>,
         link: Box<dyn Link>,
-    ) {
+    ) -> Instant {
         let shared = SharedConnection::new(Connection::new(config), link, serving, principal);
         self.register(&shared);
         let serving = ServeGuard(Arc::clone(&shared), Arc::clone(&handler));
         // On its own task: `block_on`, which likely awaits this, runs on a
         // thread that has to be woken for each frame.
-        let ended = tokio::spawn(Driver::new(shared, handler)).await;
+        let ended = tokio::spawn(Driver::new(Arc::clone(&shared), handler)).await;
         drop(serving);
         if let Err(error) = ended
             && let Ok(panic) = error.try_into_panic()
         {
             resume_unwind(panic);
         }
+        let closed_at = shared.lock().input_closed_at;
+        closed_at.map_or_else(Instant::now, |at| shared.to_tokio_instant(at))
     }
 
     /// Registers a connection that is driven elsewhere, as long as it is alive.

@@ -49,7 +49,10 @@ impl Driver {
     fn read(&self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
         for _ in 0..MAX_FRAMES_PER_TURN {
             // Does not read from a client that does not read.
-            if inner.input_closed || !inner.machine.is_receiving() || !inner.is_flushed() {
+            if inner.input_closed_at.is_some()
+                || !inner.machine.is_receiving()
+                || !inner.is_flushed()
+            {
                 return false;
             }
             let Some(link) = &mut inner.link else {
@@ -68,7 +71,7 @@ impl Driver {
                 LinkEvent::SendFailed { .. } => {}
                 // The client sends no more, but may still read.
                 LinkEvent::Down(cause) if *cause.kind() == ConnectionErrorKind::Eof => {
-                    inner.close_input();
+                    inner.close_input(now);
                     inner
                         .machine
                         .shutdown(now, self.shared.serve_options.shutdown_timeout);

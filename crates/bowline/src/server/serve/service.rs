@@ -2,8 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::Instant;
-
 use crate::{
     server::{Service, dispatch::request::RequestHandler, service::Core},
     transport::{Link, Memory},
@@ -34,8 +32,9 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Serves the client at this process's standard input and output, until it
     /// closes the input or the server is stopped.
     ///
-    /// After this call, the rest of the process can no longer use standard input
-    /// and output: printed output goes to standard error.
+    /// On Unix, the rest of the process can no longer use standard input and output
+    /// after this call: printed output goes to standard error. On other systems it
+    /// must print nothing, because printed output would mix with the messages.
     ///
     /// # Errors
     ///
@@ -105,11 +104,13 @@ impl Core {
         let handler: Arc<dyn RequestHandler> = Arc::clone(self) as Arc<dyn RequestHandler>;
         let config = Arc::clone(&self.config);
         let serve_options = self.serve_options.clone();
-        self.connections
+        let closed_at = self
+            .connections
             .serve(handler, config, serve_options, principal, link)
             .await;
+        // Calls that were open then have used a part of this time, or all of it.
         let stops = self.connections.stopping().deadline();
-        let last = stops.unwrap_or_else(|| Instant::now() + self.serve_options.shutdown_timeout);
+        let last = stops.unwrap_or(closed_at + self.serve_options.shutdown_timeout);
         self.background.wait_idle(last).await;
     }
 }

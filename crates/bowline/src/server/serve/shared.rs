@@ -99,8 +99,8 @@ pub(super) struct Inner {
     pub(super) driver_waker: Option<Waker>,
     /// The deadline being waited for, if there is no link.
     pub(super) timer_deadline: Option<Instant>,
-    /// The client sends no more, and will answer no questions.
-    pub(super) input_closed: bool,
+    /// When the client closed its end: it sends no more, and will answer no questions.
+    pub(super) input_closed_at: Option<Instant>,
     pub(super) ended: bool,
     /// Whether serving has ended.
     is_stopped: bool,
@@ -176,7 +176,7 @@ impl SharedConnection {
                 deadline: None,
                 driver_waker: None,
                 timer_deadline: None,
-                input_closed: false,
+                input_closed_at: None,
                 ended: false,
                 is_stopped: false,
             }),
@@ -291,7 +291,7 @@ impl SharedConnection {
     ) -> Option<PendingQuestion<'a>> {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.input_closed {
+        if inner.input_closed_at.is_some() {
             return None;
         }
         let call = inner.machine.call(now, question, options);
@@ -537,8 +537,8 @@ impl Inner {
     }
 
     /// Marks the input as closed and fails pending questions.
-    pub(super) fn close_input(&mut self) {
-        self.input_closed = true;
+    pub(super) fn close_input(&mut self, now: Instant) {
+        self.input_closed_at = Some(now);
         self.waiters.clear();
     }
 

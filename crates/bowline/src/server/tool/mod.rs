@@ -44,9 +44,9 @@ pub use typestate::{
 
 /// Turns an async function into a tool.
 ///
-/// The function itself is unchanged. The macro adds a module of the same name,
-/// with a function `tool()` that returns the [`Tool`], as if it had been built
-/// with [`Tool::new`]:
+/// The function itself is unchanged. The macro adds an empty type of the same name,
+/// with an associated function `tool()` that returns the [`Tool`], as if it had been
+/// built with [`Tool::new`]:
 ///
 /// ```
 /// use bowline::{

@@ -104,7 +104,8 @@ where
     ///
     /// In revision 2026-07-28, the server does not notice when a client never sends
     /// its answers, so give reservations a time limit of their own. If the client
-    /// sends its answers after the conversation has expired, the cleanup runs.
+    /// sends its answers within two and a half minutes after the conversation has
+    /// expired, the cleanup runs; later, they are refused and nothing runs.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
         F: ToolFn2<H, HandlerContext<S>, W> + Send + Sync + 'static,

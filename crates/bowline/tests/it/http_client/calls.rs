@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use bowline::proto::{ErrorKind, client::ConnectionErrorKind};
+use bowline::{
+    Backoff,
+    proto::{ErrorKind, client::ConnectionErrorKind},
+};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -196,6 +199,52 @@ async fn a_call_that_was_not_answered_is_not_sent_again() {
         .expect_err("lost");
     client.tools().list().await.expect("the session is there");
     assert_eq!(rig.named("tools/call").len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_may_be_repeated_is_sent_again_when_its_exchange_breaks() {
+    let cuts = Arc::new(Mutex::new(2));
+    let rig = handshake(move |hit| {
+        let mut cuts = lock(&cuts);
+        let is_cut = hit.rpc() == "tools/call" && *cuts > 0;
+        is_cut.then(|| {
+            *cuts -= 1;
+            Reply::cut()
+        })
+    })
+    .await;
+    let (min, max) = (Duration::from_millis(1), Duration::from_millis(2));
+    let backoff = Backoff::new(min, max, 0.0).expect("good delays");
+    let client = builder().backoff(backoff).connect(rig.http()).await;
+    let client = client.expect("it connects");
+    let call = client.tools().call("look", json!({}));
+    call.retry_on_disconnect().await.expect("an answer");
+    assert_eq!(rig.named("tools/call").len(), 3);
+    assert_eq!(client.health().sessions, 1, "the session stays");
+}
+
+#[tokio::test]
+async fn a_call_that_is_denied_is_unauthorized_even_if_the_body_is_an_error() {
+    for status in [401, 403] {
+        let rig = stateless(move |hit| {
+            let body = hit.error(-32001, "not you");
+            (hit.rpc() == "tools/call").then(|| Reply::new(status, "application/json", body))
+        })
+        .await;
+        let client = rig.client().await;
+        let denied = client.tools().call("x", json!({})).await;
+        let error = denied.expect_err("denied");
+        assert!(error.is_unauthorized(), "{error:#}");
+        assert!(!error.is_transient());
+        assert_eq!(error.code(), Some(-32001));
+        assert_eq!(
+            format!("{error:#}"),
+            format!(
+                "tools/call: the request was not delivered: \
+                 the server answered with HTTP {status}: not you"
+            ),
+        );
+    }
 }
 
 #[tokio::test]

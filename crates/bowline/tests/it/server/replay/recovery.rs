@@ -397,7 +397,13 @@ fn with_secret() -> Server<App> {
 #[test]
 fn keys_that_outlive_the_process_need_stores() {
     let error = with_secret().build().expect_err("no stores");
-    assert!(error.to_string().contains("`journal_store`"), "{error}");
+    assert_eq!(error.name(), "journal_store");
+    assert_eq!(
+        error.to_string(),
+        "the server cannot be built: it has a secret (`seal_keys`), so other nodes and later \
+         runs can open its sealed state, but no `journal_store`; set one that they share, or \
+         one in memory if the server is a single process",
+    );
     let server = with_secret().journal_store(MemoryJournalStore::new());
     let error = server.build().expect_err("one store");
     assert!(

@@ -12,7 +12,7 @@ use std::{
 
 use bowline::{
     proto::revision::Revision,
-    server::{Server, Service, Tool},
+    server::{Conversation, Result, Server, Service, Tool},
     transport::{ConnectionErrorKind, Link, LinkEvent, MemoryLink, OutgoingFrame, SendError},
 };
 use bytes::Bytes;
@@ -145,6 +145,38 @@ async fn a_link_that_closes_drops_all_that_ran_for_it() {
     assert_eq!(it.events.recv().await, Some("dropped"));
     assert_eq!(it.alive.0.load(Ordering::SeqCst), 0);
     assert!(it.events.try_recv().is_err(), "the third never starts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_and_their_steps_share_the_time_to_finish_when_the_client_has_left() {
+    let (started, mut starts) = mpsc::unbounded_channel();
+    let tool: Tool = Tool::new("hang")
+        .description("Begins a step that does not end")
+        .no_input()
+        .handler_with_conversation(move |_, cx: Conversation| {
+            let started = started.clone();
+            async move {
+                let _ = started.send(());
+                let step = cx.step("hang", std::future::pending::<Result<()>>());
+                step.await?;
+                Ok("never")
+            }
+        });
+    let service = Server::new("test", "1").tool(tool).build();
+    let service = service.expect("it builds");
+    let (mut near, far) = MemoryLink::pair();
+    let serving = tokio::spawn(async move { service.serve(far).await });
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+    "name": "hang", "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }}});
+    near.send_frame(call.to_string().into()).await;
+    starts.recv().await.expect("it starts");
+    let left = tokio::time::Instant::now();
+    drop(near);
+    serving.await.expect("it ends");
+    assert_eq!(left.elapsed().as_secs(), 5);
 }
 
 #[tokio::test]
