@@ -1,13 +1,14 @@
 //! JSON Schema 2020-12, without I/O, for schemas and values from strangers.
 //!
 //! - [`Validator`] is a compiled schema. It checks values, and reports what is wrong
-//!   with them in words for people and models.
-//! - [`Observer`](observe::Observer) learns a schema from values.
-//! - [`mod@print`] writes shapes as text.
+//!   with them in words for people and models, and in types for programs.
+//!   [`ValidatorOptions`] make it stricter or more lenient than the draft.
 //! - [`TextCheck`] checks JSON text without building values, for simple schemas.
 //! - [`Shape`](shape::Shape) is the typed form of a schema, for printers, forms and
 //!   generators.
-//! - [`print`] has the printers of shapes.
+//! - [`mod@print`] writes shapes as text.
+//! - [`Observer`](observe::Observer) learns a schema from values.
+//! - [`closest_name`] finds the name that was probably meant.
 //!
 //! ```
 //! use bowline_schema::Validator;
@@ -29,6 +30,7 @@
 //! Nothing here panics, recurses without a limit or takes more than a fixed number of
 //! steps, whatever the schema and the value.
 
+mod closest_name;
 pub mod compare;
 pub mod observe;
 pub mod print;
@@ -36,5 +38,9 @@ pub mod shape;
 mod text;
 mod validate;
 
+pub use closest_name::closest_name;
 pub use text::TextCheck;
-pub use validate::{Budget, SchemaError, ValidationError, Validator, describe};
+pub use validate::{
+    Budget, JsonType, SchemaError, ValidationError, ValidationErrorKind, Validator,
+    ValidatorOptions, describe,
+};

@@ -12,6 +12,7 @@ mod contents;
 mod fits;
 mod intersect;
 mod literals;
+mod location;
 mod names;
 mod object;
 mod recursion;

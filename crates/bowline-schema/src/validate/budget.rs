@@ -1,8 +1,8 @@
 //! The budget of work for checking a value.
 //!
-//! A check cannot be interrupted, so it must end soon whatever the value. Most checks are linear in the size of
-//! the value. Schemas that apply many schemas to the same value multiply that,
-//! some of them exponentially; the budget ends these too.
+//! A check cannot be interrupted, so it must end soon whatever the value. Most checks
+//! are linear in the size of the value. Schemas that apply many schemas to the same
+//! value multiply that, some of them exponentially; the budget ends these too.
 
 use std::{
     cell::Cell,
@@ -16,6 +16,11 @@ use serde_json::Value;
 /// numbers with bounds, the most that the default limit on bodies lets in, are
 /// eight million steps.
 pub(super) const MAX_STEPS: u64 = 16_000_000;
+
+/// How deep a check goes. JSON is 128 levels deep at most, as far as `serde_json`
+/// reads it, and there may be several schemas for a level. A check that would go
+/// deeper ends as one that exceeds its budget, before the stack does.
+pub(super) const MAX_DEPTH: u32 = 512;
 
 /// The number of bytes of a string that count as one step if they are only
 /// compared.
@@ -95,18 +100,27 @@ impl CheckBudget {
     }
 }
 
-/// Returns the number of steps to read all of a value.
+/// Returns the number of steps to read all of a value. A value that is too deep to
+/// be read recursively takes more than there are.
 pub(super) fn value_cost(value: &Value) -> u64 {
+    cost_within(MAX_DEPTH, value)
+}
+
+fn cost_within(levels: u32, value: &Value) -> u64 {
+    let inner_cost = |value: &Value| match levels.checked_sub(1) {
+        Some(levels) => cost_within(levels, value),
+        None => MAX_STEPS_TOGETHER,
+    };
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
         Value::String(text) => string_cost(text),
-        Value::Array(items) => 1 + items.iter().map(value_cost).sum::<u64>(),
+        Value::Array(items) => 1 + items.iter().map(inner_cost).sum::<u64>(),
         Value::Object(members) => {
             let names = members.keys().map(|name| string_cost(name)).sum::<u64>();
             // Objects that may be equal are sorted by their names, each of
             // which is compared with some others.
             let comparisons = u64::from(usize::BITS - members.len().leading_zeros());
-            1 + names * (1 + comparisons) + members.values().map(value_cost).sum::<u64>()
+            1 + names * (1 + comparisons) + members.values().map(inner_cost).sum::<u64>()
         }
     }
 }

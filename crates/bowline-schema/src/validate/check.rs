@@ -1,49 +1,38 @@
 //! Checking a value against a compiled schema.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, mem};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     ValidationError,
-    budget::CheckBudget,
+    budget::{CheckBudget, MAX_DEPTH},
     compile::Compiled,
     display::{TruncatedJson, truncate_message},
-    keyword::{Keyword, Node, ValueKeyword, to_u64},
+    error_kind::ValidationErrorKind as Kind,
+    keyword::{Keyword, Node, WholeKeyword, to_u64},
+    location::Location,
     pattern::Pattern,
-    resources::{ResourceId, escape_token},
+    resources::ResourceId,
 };
 
 /// The maximum number of errors that are collected.
 pub(super) const MAX_ERRORS: usize = 16;
 
-/// The maximum number of unexpected members that are listed.
-const MAX_LISTED_NAMES: usize = 8;
-
-/// How deep schemas may be applied within each other. JSON is 128 levels deep at
-/// most, as far as `serde_json` reads it. A check that would go deeper ends as one
-/// that exceeds its budget, before the stack does.
-const MAX_DEPTH: u32 = 512;
-
 /// One check of a value.
 pub(super) struct Check<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) budget: &'a CheckBudget,
-    depth: u32,
+    pub(super) depth: u32,
     /// The resources that were entered on the way here, the outermost first. Empty
     /// if there are no dynamic references.
     scope: Vec<ResourceId>,
+    /// The first of all schemas for the current value, if there are options that ask.
+    pub(super) whole: Option<Node>,
     /// Whether to collect all errors. Otherwise the check ends at the first
     /// one.
-    collects_all: bool,
+    pub(super) collects_all: bool,
     pub(super) errors: Vec<ValidationError>,
-}
-
-/// The path to a value within the checked one.
-enum Location<'a> {
-    Root,
-    Member(&'a Location<'a>, &'a str),
-    Item(&'a Location<'a>, usize),
 }
 
 impl<'a> Check<'a> {
@@ -54,6 +43,7 @@ impl<'a> Check<'a> {
             budget,
             depth: 0,
             scope: Vec::new(),
+            whole: None,
             collects_all: false,
             errors: Vec::new(),
         }
@@ -67,21 +57,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Creates a check within this one that only determines whether a value is
-    /// valid.
-    pub(super) fn nested(&self) -> Self {
-        Self {
-            depth: self.depth,
-            scope: self.scope.clone(),
-            ..Self::fail_fast(self.compiled, self.budget)
-        }
-    }
-
     pub(super) fn check_root(&mut self, value: &Value) -> bool {
         self.check_node(0, value, &Location::Root)
     }
 
-    fn check_node(&mut self, node: Node, value: &Value, location: &Location<'_>) -> bool {
+    pub(super) fn check_node(
+        &mut self,
+        node: Node,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
         let keywords = &self.compiled.nodes[node];
         if self.depth >= MAX_DEPTH {
             self.budget.exhaust();
@@ -106,7 +91,7 @@ impl<'a> Check<'a> {
         is_other
     }
 
-    fn leave(&mut self, entered_resource: bool) {
+    pub(super) fn leave(&mut self, entered_resource: bool) {
         self.depth -= 1;
         if entered_resource {
             self.scope.pop();
@@ -114,13 +99,14 @@ impl<'a> Check<'a> {
     }
 
     /// Returns the schema that a dynamic reference leads to from here.
-    pub(super) fn dynamic_target(&self, target: Node, candidates: &[(ResourceId, Node)]) -> Node {
-        let of_resource = |resource: &ResourceId| {
-            let mut candidates = candidates.iter();
-            candidates.find(|(candidate, _)| candidate == resource)
-        };
-        let outermost = self.scope.iter().find_map(of_resource);
-        outermost.map_or(target, |(_, node)| *node)
+    pub(super) fn dynamic_target(
+        &self,
+        target: Node,
+        candidates: &HashMap<ResourceId, Node>,
+    ) -> Node {
+        self.budget.spend(to_u64(self.scope.len()));
+        let mut outermost = self.scope.iter().filter_map(|it| candidates.get(it));
+        outermost.next().copied().unwrap_or(target)
     }
 
     /// Returns whether a string matches.
@@ -129,13 +115,16 @@ impl<'a> Check<'a> {
     }
 
     /// Returns whether a value is valid, without collecting errors.
-    pub(super) fn is_valid(&self, node: Node, value: &Value) -> bool {
-        self.nested().check_node(node, value, &Location::Root)
+    pub(super) fn is_valid(&mut self, node: Node, value: &Value) -> bool {
+        let collects_all = mem::replace(&mut self.collects_all, false);
+        let is_valid = self.check_node(node, value, &Location::Root);
+        self.collects_all = collects_all;
+        is_valid
     }
 
     /// Returns whether all are valid. Continues after the first invalid one if
     /// errors are collected and the maximum is not reached.
-    fn all<T>(
+    pub(super) fn all<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
         mut is_valid_item: impl FnMut(&mut Self, T) -> bool,
@@ -151,28 +140,44 @@ impl<'a> Check<'a> {
         all
     }
 
-    fn require(
+    pub(super) fn require(
         &mut self,
         is_met: bool,
         location: &Location<'_>,
-        why: impl FnOnce() -> String,
+        why: impl FnOnce() -> ValidationError,
     ) -> bool {
-        if !is_met && self.collects_all && self.errors.len() < MAX_ERRORS {
-            self.errors.push(ValidationError {
-                pointer: truncate_message(location.pointer()),
-                message: why(),
-            });
+        if !is_met
+            && self.collects_all
+            && self.errors.len() < MAX_ERRORS
+            // Without steps left nothing was found out, and nothing more is looked at.
+            && !self.budget.is_exhausted()
+        {
+            let pointer = truncate_message(location.pointer());
+            let error = ValidationError { pointer, ..why() };
+            let is_same = |other: &ValidationError| {
+                other.pointer == error.pointer && other.message == error.message
+            };
+            // Several schemas may say the same.
+            if !self.errors.iter().any(is_same) {
+                self.errors.push(error);
+            }
         }
         is_met
     }
 
-    fn check_keyword(&mut self, keyword: &Keyword, value: &Value, location: &Location<'_>) -> bool {
+    fn check_keyword(
+        &mut self,
+        keyword: &'a Keyword,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
         match (keyword, value) {
             (Keyword::Value(value_keyword), _) => {
                 let is_met =
                     self.budget.spend(value_keyword.cost(value)) && value_keyword.is_met(value);
-                self.require(is_met, location, || value_keyword.message(value))
+                self.require(is_met, location, || value_keyword.violation(value))
             }
+            (Keyword::Whole(whole), _) => self.check_whole(*whole, value, location),
             (Keyword::Ref(node), _) => self.check_node(*node, value, location),
             (Keyword::DynamicRef { target, candidates }, _) => {
                 let node = self.dynamic_target(*target, candidates);
@@ -181,19 +186,16 @@ impl<'a> Check<'a> {
             (Keyword::AllOf(nodes), _) => self.all(nodes, |check, node| {
                 check.check_node(*node, value, location)
             }),
-            (Keyword::AnyOf(nodes), _) => {
-                let is_met = nodes.iter().any(|node| self.is_valid(*node, value));
-                self.require(is_met, location, || none_of("anyOf", value))
-            }
+            (Keyword::AnyOf(nodes), _) => self.check_any_of(nodes, value, location),
             (Keyword::OneOf(nodes), _) => self.check_one_of(nodes, value, location),
+            (Keyword::OneOfWithOptions { nodes, exact }, _) => {
+                self.check_one_of_with_options(nodes, exact, value, location)
+            }
             (Keyword::Not(node, schema), _) => {
                 let is_met = !self.is_valid(*node, value);
                 self.require(is_met, location, || {
-                    format!(
-                        "{} is not allowed for {}",
-                        TruncatedJson(schema),
-                        TruncatedJson(value)
-                    )
+                    let message = format!("{schema} is not allowed for {}", TruncatedJson(value));
+                    ValidationError::new(Kind::Forbidden, message, "anything else")
                 })
             }
             (
@@ -217,23 +219,29 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn check_one_of(&mut self, nodes: &[Node], value: &Value, location: &Location<'_>) -> bool {
-        let mut valid = nodes.iter().filter(|node| self.is_valid(**node, value));
-        let (first, second) = (valid.next().is_some(), valid.next().is_some());
-        drop(valid);
-        self.require(first && !second, location, || {
-            if first {
-                let kind = "is valid under more than one of the schemas listed in the 'oneOf'";
-                format!("{} {kind} keyword", TruncatedJson(value))
-            } else {
-                none_of("oneOf", value)
-            }
-        })
+    /// Checks a value against all schemas for it, with options.
+    fn check_whole(&mut self, whole: WholeKeyword, value: &Value, location: &Location<'_>) -> bool {
+        let keywords = &self.compiled.nodes[whole.part];
+        if !self.budget.spend(to_u64(keywords.len())) {
+            return false;
+        }
+        let outer = self.whole.replace(whole.part);
+        let mut is_valid = self.all(keywords, |check, keyword| {
+            check.check_keyword(keyword, value, location)
+        });
+        if let Value::Object(members) = value
+            && whole.rejects_undeclared
+            && (is_valid || self.collects_all)
+        {
+            is_valid &= self.check_undeclared(whole.part, members, value, location);
+        }
+        self.whole = outer;
+        is_valid
     }
 
     fn check_array(
         &mut self,
-        keyword: &Keyword,
+        keyword: &'a Keyword,
         items: &[Value],
         value: &Value,
         location: &Location<'_>,
@@ -249,23 +257,10 @@ impl<'a> Check<'a> {
                 check.check_node(*node, item, &Location::Item(location, at))
             }),
             Keyword::Contains { node, min, max } => {
-                let valid_count = items
-                    .iter()
-                    .filter(|item| self.is_valid(*node, item))
-                    .count();
-                let valid_count = to_u64(valid_count);
-                let is_met = valid_count >= *min && max.is_none_or(|max| valid_count <= max);
-                self.require(is_met, location, || {
-                    let value = TruncatedJson(value);
-                    if valid_count == 0 {
-                        format!("None of {value} are valid under the given schema")
-                    } else {
-                        let range = "as many as it should be";
-                        format!(
-                            "{valid_count} of {value} are valid under the given schema, not {range}"
-                        )
-                    }
-                })
+                let is_match = |item: &&Value| self.is_valid(*node, item);
+                let matches = to_u64(items.iter().filter(is_match).count());
+                let is_met = matches >= *min && max.is_none_or(|max| matches <= max);
+                self.require(is_met, location, || wrong_contents(matches, value))
             }
             Keyword::UnevaluatedItems { parent, node } => {
                 let known = self.evaluated(*parent, value);
@@ -274,7 +269,8 @@ impl<'a> Check<'a> {
                 if self.is_never(*node) {
                     return self.require(others.is_empty(), location, || {
                         let what = "Unevaluated items are not allowed";
-                        format!("{what} ({} of {})", others.len(), items.len())
+                        let message = format!("{what} ({} of {})", others.len(), items.len());
+                        ValidationError::new(Kind::Forbidden, message, "no such items")
                     });
                 }
                 self.all(others, |check, (at, item)| {
@@ -284,116 +280,16 @@ impl<'a> Check<'a> {
             _ => true,
         }
     }
-
-    fn check_object(
-        &mut self,
-        keyword: &Keyword,
-        members: &Map<String, Value>,
-        value: &Value,
-        location: &Location<'_>,
-    ) -> bool {
-        match keyword {
-            Keyword::DependentSchemas(nodes) | Keyword::Properties(nodes)
-                if !self.budget.spend(to_u64(nodes.len())) =>
-            {
-                false
-            }
-            Keyword::DependentSchemas(nodes) => self.all(nodes, |check, (name, node)| {
-                !members.contains_key(name) || check.check_node(*node, value, location)
-            }),
-            Keyword::Properties(nodes) => self.all(nodes, |check, (name, node)| {
-                let member = members.get(name);
-                member.is_none_or(|member| {
-                    check.check_node(*node, member, &Location::Member(location, name))
-                })
-            }),
-            Keyword::PatternProperties(nodes) => self.all(nodes, |check, (pattern, node)| {
-                check.all(members, |check, (name, member)| {
-                    !check.matches(pattern, name)
-                        || check.check_node(*node, member, &Location::Member(location, name))
-                })
-            }),
-            Keyword::Additional {
-                named,
-                patterns,
-                node,
-            } => {
-                let others = members.iter().filter(|(name, _)| {
-                    self.budget.spend(1)
-                        && !named.contains(*name)
-                        && !patterns.iter().any(|it| self.matches(it, name))
-                });
-                self.check_additional("Additional", others.collect(), *node, location)
-            }
-            Keyword::UnevaluatedProperties { parent, node } => {
-                let known = self.evaluated(*parent, value);
-                let others = members
-                    .iter()
-                    .filter(|(name, _)| !known.contains_member(name));
-                self.check_additional("Unevaluated", others.collect(), *node, location)
-            }
-            Keyword::PropertyNames(node) => self.all(members.keys(), |check, name| {
-                check.check_node(*node, &Value::from(&**name), location)
-            }),
-            _ => true,
-        }
-    }
-
-    /// Checks the members that are not described one by one.
-    fn check_additional(
-        &mut self,
-        kind: &str,
-        others: Vec<(&String, &Value)>,
-        node: Node,
-        location: &Location<'_>,
-    ) -> bool {
-        if self.is_never(node) {
-            return self.require(others.is_empty(), location, || unexpected(kind, &others));
-        }
-        self.all(others, |check, (name, member)| {
-            check.check_node(node, member, &Location::Member(location, name))
-        })
-    }
-
-    /// Returns whether no value is valid for a schema.
-    fn is_never(&self, node: Node) -> bool {
-        let keywords = &self.compiled.nodes[node][..];
-        matches!(keywords, [Keyword::Value(ValueKeyword::Never)])
-    }
 }
 
-fn none_of(keyword: &str, value: &Value) -> String {
+/// The error for an array in which too few or too many items match a schema.
+fn wrong_contents(matches: u64, value: &Value) -> ValidationError {
     let value = TruncatedJson(value);
-    format!("{value} is not valid under any of the schemas listed in the '{keyword}' keyword")
-}
-
-/// Lists only the first members if there are many.
-fn unexpected(kind: &str, members: &[(&String, &Value)]) -> String {
-    let names = members.iter().take(MAX_LISTED_NAMES);
-    let quoted: Vec<String> = names.map(|(name, _)| format!("'{name}'")).collect();
-    let were = if members.len() == 1 { "was" } else { "were" };
-    let mut quoted = truncate_message(quoted.join(", "));
-    if let more @ 1.. = members.len().saturating_sub(MAX_LISTED_NAMES) {
-        // Writing to a string cannot fail.
-        let _ = write!(quoted, " and {more} more");
-    }
-    format!("{kind} properties are not allowed ({quoted} {were} unexpected)")
-}
-
-impl Location<'_> {
-    fn pointer(&self) -> String {
-        match self {
-            Self::Root => String::new(),
-            Self::Member(parent, name) => {
-                let name = escape_token(name);
-                parent.pointer() + "/" + &name
-            }
-            Self::Item(parent, at) => {
-                let mut pointer = parent.pointer();
-                // Writing to a string cannot fail.
-                let _ = write!(pointer, "/{at}");
-                pointer
-            }
-        }
-    }
+    let message = if matches == 0 {
+        format!("None of {value} are valid under the given schema")
+    } else {
+        let range = "as many as it should be";
+        format!("{matches} of {value} are valid under the given schema, not {range}")
+    };
+    ValidationError::new(Kind::Other, message, "other items")
 }

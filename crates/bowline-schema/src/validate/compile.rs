@@ -1,16 +1,22 @@
 //! Compilation of a schema, so that checks do not read its JSON.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ptr,
+    sync::Arc,
+};
 
-use serde_json::{Map, Number, Value};
+use serde_json::Value;
 
 use super::{
-    display::TruncatedJson,
-    hashed::EnumValues,
-    keyword::{Keyword, Node, Type, ValueKeyword},
+    display::{TruncatedJson, quoted},
+    keyword::{Keyword, Node, RequiredKeyword, ValueKeyword, WholeKeyword},
+    options::ValidatorOptions,
     pattern::Pattern,
+    pointer::pointer_to,
     recursion,
-    resources::{ResourceId, Resources, escape_token},
+    resources::{Place, ResourceId, Resources},
+    schema_reader::SchemaReader,
     uri::split_fragment,
 };
 
@@ -20,16 +26,27 @@ type Result<T> = std::result::Result<T, String>;
 /// supported.
 const UNSUPPORTED: [&str; 2] = ["$recursiveAnchor", "$recursiveRef"];
 
+/// How deep a schema may be nested. Parts of it are copied and compared recursively.
+const MAX_SCHEMA_DEPTH: usize = 2048;
+
+/// The maximum number of states of all patterns together. A few characters may have
+/// hundreds of thousands.
+const MAX_PATTERN_STATES: u64 = 1_000_000;
+
 /// A document while it is compiled.
 pub(super) struct Compiler<'a> {
     document: &'a Value,
-    resources: Resources,
+    options: ValidatorOptions,
+    resources: Resources<'a>,
     compiled: Compiled,
-    /// The schemas that are compiled or waiting, by JSON Pointer.
-    by_pointer: HashMap<String, Node>,
+    /// The schemas that are compiled or waiting, by address.
+    by_address: HashMap<(*const Value, Role), Node>,
     /// The schemas that are not compiled yet. A queue instead of recursion: a
     /// document may be deep, or have a long chain of references.
-    waiting: Vec<(Node, String)>,
+    waiting: Vec<(Node, Place<'a>, Role)>,
+    /// The schemas with a dynamic anchor, by its name. Shared by all references.
+    candidates: HashMap<(&'a str, Role), Arc<HashMap<ResourceId, Node>>>,
+    pattern_states: u64,
 }
 
 /// All schemas of a document. They refer to each other by index; the first is the
@@ -41,28 +58,70 @@ pub(super) struct Compiled {
     pub(super) resources: Vec<ResourceId>,
 }
 
-/// A schema that is an object, and its location.
-struct Schema<'a> {
-    members: &'a Map<String, Value>,
-    pointer: &'a str,
+/// What a schema is checked for. A schema may be compiled once for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Role {
+    /// As the draft has it: always, without options, and in conditions, since options
+    /// would invert their results.
+    Exact,
+    /// The first of all schemas for a value, with options.
+    Whole,
+    /// Another schema for the same value, with options.
+    Part,
+}
+
+impl Role {
+    /// The role of a schema for the same value.
+    fn in_place(self) -> Self {
+        match self {
+            Self::Exact => Self::Exact,
+            Self::Whole | Self::Part => Self::Part,
+        }
+    }
+
+    /// The role of a schema for an item or a member.
+    fn child(self) -> Self {
+        match self {
+            Self::Exact => Self::Exact,
+            Self::Whole | Self::Part => Self::Whole,
+        }
+    }
+}
+
+/// A schema that is compiled at the moment.
+struct Current<'a> {
+    schema: SchemaReader<'a>,
+    node: Node,
+    role: Role,
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(document: &'a Value) -> Self {
-        Self {
+    /// # Errors
+    ///
+    /// Returns an error if the document is nested too deep.
+    pub(super) fn new(document: &'a Value, options: ValidatorOptions) -> Result<Self> {
+        check_depth(document)?;
+        Ok(Self {
             document,
+            options,
             resources: Resources::new(document),
             compiled: Compiled::default(),
-            by_pointer: HashMap::new(),
+            by_address: HashMap::new(),
             waiting: Vec::new(),
-        }
+            candidates: HashMap::new(),
+            pattern_states: 0,
+        })
     }
 
     /// Compiles everything.
     pub(super) fn compile(mut self) -> Result<Compiled> {
-        self.add(String::new());
-        while let Some((node, pointer)) = self.waiting.pop() {
-            self.compiled.nodes[node] = self.schema(&pointer, node)?;
+        let role = match self.options.change_validity() {
+            true => Role::Whole,
+            false => Role::Exact,
+        };
+        self.add(self.resources.document(), role);
+        while let Some((node, place, role)) = self.waiting.pop() {
+            self.compiled.nodes[node] = self.schema(place, node, role)?;
         }
         recursion::check(&self.compiled.nodes)?;
         let is_dynamic = |keyword: &Keyword| matches!(keyword, Keyword::DynamicRef { .. });
@@ -72,105 +131,145 @@ impl<'a> Compiler<'a> {
         Ok(self.compiled)
     }
 
-    /// Returns the schema at a JSON Pointer, which is compiled later if it is new.
-    fn add(&mut self, pointer: String) -> Node {
-        if let Some(node) = self.by_pointer.get(&pointer) {
-            return *node;
-        }
+    /// Returns a schema, which is compiled later if it is new.
+    fn add(&mut self, place: Place<'a>, role: Role) -> Node {
         let node = self.compiled.nodes.len();
-        self.compiled.nodes.push(Vec::new());
-        let resource = self.resources.containing(&pointer);
-        self.compiled.resources.push(resource);
-        self.by_pointer.insert(pointer.clone(), node);
-        self.waiting.push((node, pointer));
-        node
+        let key = (ptr::from_ref(place.schema), role);
+        let known = *self.by_address.entry(key).or_insert(node);
+        if known == node {
+            self.compiled.nodes.push(Vec::new());
+            self.compiled.resources.push(place.resource);
+            self.waiting.push((node, place, role));
+        }
+        known
     }
 
-    /// Compiles the schema at a JSON Pointer.
-    fn schema(&mut self, pointer: &str, node: Node) -> Result<Vec<Keyword>> {
-        let schema = self.document.pointer(pointer);
-        let schema = schema.ok_or_else(|| format!("\"#{pointer}\" does not exist"))?;
-        match schema {
+    /// Compiles a schema.
+    fn schema(&mut self, place: Place<'a>, node: Node, role: Role) -> Result<Vec<Keyword>> {
+        match place.schema {
             Value::Bool(true) => Ok(Vec::new()),
             Value::Bool(false) => Ok(vec![Keyword::Value(ValueKeyword::Never)]),
-            Value::Object(members) => self.keywords(&Schema { members, pointer }, node),
-            other => Err(format!(
-                "{} is not an object or a boolean",
-                TruncatedJson(other)
-            )),
+            Value::Object(_) if role == Role::Whole => Ok(vec![Keyword::Whole(WholeKeyword {
+                part: self.add(place, Role::Part),
+                rejects_undeclared: self.options.rejects_undeclared,
+            })]),
+            Value::Object(members) => {
+                let schema = SchemaReader::new(members, place, self.document);
+                self.keywords(&Current { schema, node, role })
+            }
+            other => {
+                let pointer = pointer_to(self.document, other);
+                let what = TruncatedJson(other);
+                Err(format!(
+                    "at \"#{pointer}\": {what} is not an object or a boolean"
+                ))
+            }
         }
     }
 
-    fn keywords(&mut self, schema: &Schema<'_>, parent: Node) -> Result<Vec<Keyword>> {
-        if let Some(name) = UNSUPPORTED
-            .iter()
-            .find(|it| schema.members.contains_key(**it))
-        {
+    fn keywords(&mut self, current: &Current<'a>) -> Result<Vec<Keyword>> {
+        let (schema, parent) = (&current.schema, current.node);
+        if let Some(name) = UNSUPPORTED.iter().find(|it| schema.get(it).is_some()) {
             return Err(schema.error(name, "is not supported"));
         }
-        let value_keywords = schema.value_keywords()?.into_iter().map(Keyword::Value);
-        let mut keywords: Vec<Keyword> = value_keywords.collect();
-        self.in_place_applicators(schema, &mut keywords)?;
-        self.item_keywords(schema, &mut keywords)?;
-        self.property_keywords(schema, &mut keywords)?;
-        if let Some(node) = self.subschema(schema, "unevaluatedItems") {
+        let value_keywords = schema.value_keywords(self.options.asserts_formats)?;
+        for keyword in &value_keywords {
+            if let ValueKeyword::Pattern(pattern) = keyword {
+                self.count_pattern(schema, "pattern", pattern)?;
+            }
+        }
+        let mut keywords: Vec<Keyword> = value_keywords.into_iter().map(Keyword::Value).collect();
+        self.required(current, &mut keywords)?;
+        self.in_place_applicators(current, &mut keywords)?;
+        self.item_keywords(current, &mut keywords)?;
+        self.property_keywords(current, &mut keywords)?;
+        let child = current.role.child();
+        if let Some(node) = self.subschema(schema, "unevaluatedItems", child) {
             keywords.push(Keyword::UnevaluatedItems { parent, node });
         }
-        if let Some(node) = self.subschema(schema, "unevaluatedProperties") {
+        if let Some(node) = self.subschema(schema, "unevaluatedProperties", child) {
             keywords.push(Keyword::UnevaluatedProperties { parent, node });
         }
+        if current.role != Role::Exact && schema.get("default").is_some() {
+            keywords.push(Keyword::Default);
+        }
         Ok(keywords)
+    }
+
+    fn required(&mut self, current: &Current<'a>, keywords: &mut Vec<Keyword>) -> Result<()> {
+        let schema = &current.schema;
+        let Some(names) = schema.get("required") else {
+            return Ok(());
+        };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let has_option = current.role != Role::Exact && self.options.accepts_missing_defaults;
+        for name in schema.names("required", names)? {
+            let member = properties.and_then(|properties| properties.get(&name));
+            let member = member.map(|member| self.resources.inside(schema.place, member));
+            keywords.push(Keyword::Required(RequiredKeyword {
+                member: member.map(|member| self.add(member, current.role.child())),
+                unless_default_in: has_option.then_some(current.node),
+                name,
+            }));
+        }
+        Ok(())
     }
 
     /// Compiles the keywords that apply other schemas to the same value.
     fn in_place_applicators(
         &mut self,
-        schema: &Schema<'_>,
+        current: &Current<'a>,
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
-        if let Some((_, target)) = self.reference(schema, "$ref")? {
+        let (schema, role) = (&current.schema, current.role.in_place());
+        if let Some((_, target)) = self.reference(schema, "$ref", role)? {
             keywords.push(Keyword::Ref(target));
         }
-        if let Some((reference, target)) = self.reference(schema, "$dynamicRef")? {
-            keywords.push(self.dynamic_reference(reference, target));
+        if let Some((reference, target)) = self.reference(schema, "$dynamicRef", role)? {
+            keywords.push(self.dynamic_reference(reference, target, role));
         }
-        if let Some(nodes) = self.subschema_list(schema, "allOf")? {
+        if let Some(nodes) = self.subschema_list(schema, "allOf", role)? {
             keywords.push(Keyword::AllOf(nodes));
         }
-        if let Some(nodes) = self.subschema_list(schema, "anyOf")? {
+        if let Some(nodes) = self.subschema_list(schema, "anyOf", role)? {
             keywords.push(Keyword::AnyOf(nodes));
         }
-        if let Some(nodes) = self.subschema_list(schema, "oneOf")? {
-            keywords.push(Keyword::OneOf(nodes));
-        }
-        if let Some(node) = self.subschema(schema, "not") {
-            let schema = schema.members["not"].clone();
-            keywords.push(Keyword::Not(node, schema));
-        }
-        if let Some(condition) = self.subschema(schema, "if") {
-            let (then, otherwise) = (
-                self.subschema(schema, "then"),
-                self.subschema(schema, "else"),
-            );
-            keywords.push(Keyword::If {
-                condition,
-                then,
-                otherwise,
+        if let Some(nodes) = self.subschema_list(schema, "oneOf", role)? {
+            keywords.push(match role {
+                Role::Exact => Keyword::OneOf(nodes),
+                Role::Whole | Role::Part => {
+                    let exact = self.subschema_list(schema, "oneOf", Role::Exact)?;
+                    let exact = exact.unwrap_or_default();
+                    Keyword::OneOfWithOptions { nodes, exact }
+                }
             });
         }
-        if let Some(nodes) = self.named_subschemas(schema, "dependentSchemas")? {
+        if let Some(inner) = schema.get("not") {
+            let place = self.resources.inside(schema.place, inner);
+            let written = TruncatedJson(inner).to_string();
+            keywords.push(Keyword::Not(self.add(place, Role::Exact), written));
+        }
+        if let Some(condition) = self.subschema(schema, "if", Role::Exact) {
+            keywords.push(Keyword::If {
+                condition,
+                then: self.subschema(schema, "then", role),
+                otherwise: self.subschema(schema, "else", role),
+            });
+        }
+        if let Some(nodes) = self.named_subschemas(schema, "dependentSchemas", role)? {
             keywords.push(Keyword::DependentSchemas(nodes));
         }
-        self.legacy_dependencies(schema, keywords)
+        self.legacy_dependencies(schema, role, keywords)
     }
 
     /// Compiles `dependencies` of older drafts: names or schemas.
     fn legacy_dependencies(
         &mut self,
-        schema: &Schema<'_>,
+        schema: &SchemaReader<'a>,
+        role: Role,
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
-        let Some(dependencies) = schema.members.get("dependencies") else {
+        let Some(dependencies) = schema.get("dependencies") else {
             return Ok(());
         };
         let fault = || schema.error("dependencies", "must be an object");
@@ -179,56 +278,69 @@ impl<'a> Compiler<'a> {
                 let names = schema.names("dependencies", dependency)?;
                 Keyword::Value(ValueKeyword::DependentRequired(name.clone(), names))
             } else {
-                let step = escape_token(name);
-                let node = self.add(format!("{}/dependencies/{step}", schema.pointer));
-                Keyword::DependentSchemas(vec![(name.clone(), node)])
+                let place = self.resources.inside(schema.place, dependency);
+                Keyword::DependentSchemas(vec![(name.clone(), self.add(place, role))])
             });
         }
         Ok(())
     }
 
     /// Returns a reference and the schema that it names.
-    fn reference<'s>(&mut self, schema: &Schema<'s>, key: &str) -> Result<Option<(&'s str, Node)>> {
-        let Some(reference) = schema.members.get(key) else {
+    fn reference(
+        &mut self,
+        schema: &SchemaReader<'a>,
+        key: &str,
+        role: Role,
+    ) -> Result<Option<(&'a str, Node)>> {
+        let Some(reference) = schema.get(key) else {
             return Ok(None);
         };
         let reference = reference.as_str();
         let reference = reference.ok_or_else(|| schema.error(key, "must be a string"))?;
-        let from = self.resources.containing(schema.pointer);
-        let target = self.resources.resolve(from, reference);
-        let target = target.ok_or_else(|| schema.error(key, "refers outside of the schema"))?;
-        Ok(Some((reference, self.add(target))))
+        let target = self.resources.resolve(schema.place.resource, reference);
+        let target =
+            target.map_err(|why| schema.error(key, &format!("{why}: {}", quoted(reference))))?;
+        Ok(Some((reference, self.add(target, role))))
     }
 
     /// A dynamic reference is an ordinary one, unless it names a dynamic anchor.
-    fn dynamic_reference(&mut self, reference: &str, target: Node) -> Keyword {
+    fn dynamic_reference(&mut self, reference: &'a str, target: Node, role: Role) -> Keyword {
         let (_, anchor) = split_fragment(reference);
-        let candidates = self.resources.dynamic_anchors(anchor);
-        let candidates: Vec<_> = candidates
-            .into_iter()
-            .map(|(resource, pointer)| (resource, self.add(pointer)))
-            .collect();
-        match candidates.iter().any(|(_, node)| *node == target) {
+        let candidates = match self.candidates.get(&(anchor, role)) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let places = self.resources.dynamic_anchors(anchor).to_vec();
+                let candidates = places.into_iter();
+                let candidates = candidates.map(|it| (it.resource, self.add(it, role)));
+                let candidates = Arc::new(candidates.collect::<HashMap<_, _>>());
+                let shared = Arc::clone(&candidates);
+                self.candidates.insert((anchor, role), shared);
+                candidates
+            }
+        };
+        let resource = self.compiled.resources[target];
+        match candidates.get(&resource) == Some(&target) {
             true => Keyword::DynamicRef { target, candidates },
             false => Keyword::Ref(target),
         }
     }
 
-    fn item_keywords(&mut self, schema: &Schema<'_>, keywords: &mut Vec<Keyword>) -> Result<()> {
+    fn item_keywords(&mut self, current: &Current<'a>, keywords: &mut Vec<Keyword>) -> Result<()> {
+        let (schema, role) = (&current.schema, current.role.child());
         // In older drafts these were `items` and `additionalItems`.
-        let is_legacy = schema.members.get("items").is_some_and(Value::is_array);
+        let is_legacy = schema.get("items").is_some_and(Value::is_array);
         let (first, rest) = if is_legacy {
             ("items", "additionalItems")
         } else {
             ("prefixItems", "items")
         };
-        let prefix = self.subschema_list(schema, first)?;
+        let prefix = self.subschema_list(schema, first, role)?;
         let from = prefix.as_ref().map_or(0, Vec::len);
         keywords.extend(prefix.map(Keyword::PrefixItems));
-        if let Some(node) = self.subschema(schema, rest) {
+        if let Some(node) = self.subschema(schema, rest, role) {
             keywords.push(Keyword::Items(from, node));
         }
-        if let Some(node) = self.subschema(schema, "contains") {
+        if let Some(node) = self.subschema(schema, "contains", Role::Exact) {
             keywords.push(Keyword::Contains {
                 node,
                 min: schema.limit("minContains")?.unwrap_or(1),
@@ -240,189 +352,110 @@ impl<'a> Compiler<'a> {
 
     fn property_keywords(
         &mut self,
-        schema: &Schema<'_>,
+        current: &Current<'a>,
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
+        let (schema, role) = (&current.schema, current.role.child());
         let (mut names, mut patterns) = (BTreeSet::new(), Vec::new());
-        if let Some(nodes) = self.named_subschemas(schema, "properties")? {
+        if let Some(nodes) = self.named_subschemas(schema, "properties", role)? {
             names.extend(nodes.iter().map(|(name, _)| name.clone()));
             keywords.push(Keyword::Properties(nodes));
         }
-        if let Some(nodes) = self.named_subschemas(schema, "patternProperties")? {
+        if let Some(nodes) = self.named_subschemas(schema, "patternProperties", role)? {
             let compiled = nodes.into_iter().map(|(pattern, node)| {
                 let pattern = Pattern::new(&pattern)?;
+                self.count_pattern(schema, "patternProperties", &pattern)?;
                 patterns.push(pattern.clone());
                 Ok((pattern, node))
             });
             keywords.push(Keyword::PatternProperties(compiled.collect::<Result<_>>()?));
         }
-        if let Some(node) = self.subschema(schema, "additionalProperties") {
+        if let Some(node) = self.subschema(schema, "additionalProperties", role) {
             keywords.push(Keyword::Additional {
                 named: names,
                 patterns,
                 node,
             });
         }
-        if let Some(node) = self.subschema(schema, "propertyNames") {
+        if let Some(node) = self.subschema(schema, "propertyNames", Role::Exact) {
             keywords.push(Keyword::PropertyNames(node));
         }
         Ok(())
     }
 
     /// Compiles the schema that is the value of a member.
-    fn subschema(&mut self, schema: &Schema<'_>, key: &str) -> Option<Node> {
-        let is_there = schema.members.contains_key(key);
-        is_there.then(|| self.add(format!("{}/{key}", schema.pointer)))
+    fn subschema(&mut self, schema: &SchemaReader<'a>, key: &str, role: Role) -> Option<Node> {
+        let inner = schema.get(key)?;
+        Some(self.add(self.resources.inside(schema.place, inner), role))
     }
 
     /// Compiles the schemas in the array that is the value of a member.
-    fn subschema_list(&mut self, schema: &Schema<'_>, key: &str) -> Result<Option<Vec<Node>>> {
-        let Some(list) = schema.members.get(key) else {
+    fn subschema_list(
+        &mut self,
+        schema: &SchemaReader<'a>,
+        key: &str,
+        role: Role,
+    ) -> Result<Option<Vec<Node>>> {
+        let Some(list) = schema.get(key) else {
             return Ok(None);
         };
         let list = list.as_array().filter(|list| !list.is_empty());
         let list = list.ok_or_else(|| schema.error(key, "must be an array of schemas"))?;
-        let pointers = (0..list.len()).map(|at| format!("{}/{key}/{at}", schema.pointer));
-        Ok(Some(pointers.map(|pointer| self.add(pointer)).collect()))
+        let places = list.iter().map(|inner| (schema.place, inner));
+        let add = |(outer, inner)| self.add(self.resources.inside(outer, inner), role);
+        Ok(Some(places.map(add).collect()))
     }
 
     /// Compiles the schemas in the object that is the value of a member.
     fn named_subschemas(
         &mut self,
-        schema: &Schema<'_>,
+        schema: &SchemaReader<'a>,
         key: &str,
+        role: Role,
     ) -> Result<Option<Vec<(String, Node)>>> {
-        let Some(members) = schema.members.get(key) else {
+        let Some(members) = schema.get(key) else {
             return Ok(None);
         };
         let members = members.as_object();
         let members = members.ok_or_else(|| schema.error(key, "must be an object"))?;
-        let add = |name: &String| {
-            let step = escape_token(name);
-            let node = self.add(format!("{}/{key}/{step}", schema.pointer));
-            (name.clone(), node)
+        let add = |(name, inner): (&String, &'a Value)| {
+            let place = self.resources.inside(schema.place, inner);
+            (name.clone(), self.add(place, role))
         };
-        Ok(Some(members.keys().map(add).collect()))
+        Ok(Some(members.iter().map(add).collect()))
+    }
+
+    /// Counts a pattern, which is compiled, so that all of them together have a limit.
+    fn count_pattern(
+        &mut self,
+        schema: &SchemaReader<'a>,
+        key: &str,
+        pattern: &Pattern,
+    ) -> Result<()> {
+        self.pattern_states = self.pattern_states.saturating_add(pattern.states());
+        match self.pattern_states > MAX_PATTERN_STATES {
+            true => Err(schema.error(key, "is too large, with the patterns before it")),
+            false => Ok(()),
+        }
     }
 }
 
-impl Schema<'_> {
-    /// Returns all keywords that need no other schema, those that are cheap or
-    /// most informative first.
-    fn value_keywords(&self) -> Result<Vec<ValueKeyword>> {
-        let mut keywords = Vec::new();
-        keywords.extend(self.types()?.map(ValueKeyword::Types));
-        keywords.extend(self.members.get("const").cloned().map(ValueKeyword::Const));
-        keywords.extend(
-            self.array("enum")?
-                .map(EnumValues::new)
-                .map(ValueKeyword::Enum),
-        );
-        keywords.extend(self.number("minimum")?.map(ValueKeyword::Minimum));
-        keywords.extend(self.number("maximum")?.map(ValueKeyword::Maximum));
-        keywords.extend(
-            self.number("exclusiveMinimum")?
-                .map(ValueKeyword::ExclusiveMinimum),
-        );
-        keywords.extend(
-            self.number("exclusiveMaximum")?
-                .map(ValueKeyword::ExclusiveMaximum),
-        );
-        if let Some(divisor) = self.number("multipleOf")? {
-            if divisor.as_f64().is_none_or(|divisor| divisor <= 0.0) {
-                return Err(self.error("multipleOf", "must be greater than 0"));
+/// Checks that a document is not nested too deep, without recursion.
+fn check_depth(document: &Value) -> Result<()> {
+    let mut pending = vec![(document, 1)];
+    while let Some((value, depth)) = pending.pop() {
+        if depth > MAX_SCHEMA_DEPTH {
+            return Err(format!(
+                "it is nested more than {MAX_SCHEMA_DEPTH} levels deep"
+            ));
+        }
+        match value {
+            Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => {
+                pending.extend(members.values().map(|member| (member, depth + 1)));
             }
-            keywords.push(ValueKeyword::MultipleOf(divisor));
-        }
-        keywords.extend(self.limit("minLength")?.map(ValueKeyword::MinLength));
-        keywords.extend(self.limit("maxLength")?.map(ValueKeyword::MaxLength));
-        if let Some(pattern) = self.members.get("pattern") {
-            let pattern = pattern.as_str();
-            let pattern = pattern.ok_or_else(|| self.error("pattern", "must be a string"))?;
-            keywords.push(ValueKeyword::Pattern(Pattern::new(pattern)?));
-        }
-        keywords.extend(self.limit("minItems")?.map(ValueKeyword::MinItems));
-        keywords.extend(self.limit("maxItems")?.map(ValueKeyword::MaxItems));
-        match self.members.get("uniqueItems") {
-            Some(Value::Bool(true)) => keywords.push(ValueKeyword::UniqueItems),
-            None | Some(Value::Bool(false)) => {}
-            Some(_) => return Err(self.error("uniqueItems", "must be a boolean")),
-        }
-        keywords.extend(
-            self.limit("minProperties")?
-                .map(ValueKeyword::MinProperties),
-        );
-        keywords.extend(
-            self.limit("maxProperties")?
-                .map(ValueKeyword::MaxProperties),
-        );
-        if let Some(names) = self.members.get("required") {
-            let names = self.names("required", names)?;
-            keywords.extend(names.into_iter().map(ValueKeyword::Required));
-        }
-        if let Some(dependent) = self.members.get("dependentRequired") {
-            let fault = || self.error("dependentRequired", "must be an object");
-            for (name, others) in dependent.as_object().ok_or_else(fault)? {
-                let others = self.names("dependentRequired", others)?;
-                keywords.push(ValueKeyword::DependentRequired(name.clone(), others));
-            }
-        }
-        Ok(keywords)
-    }
-
-    fn types(&self) -> Result<Option<Vec<Type>>> {
-        let names = match self.members.get("type") {
-            None => return Ok(None),
-            Some(Value::String(name)) => vec![name.clone()],
-            Some(names) => self.names("type", names)?,
-        };
-        let types: Option<Vec<Type>> = names.iter().map(|name| Type::from_name(name)).collect();
-        let fault = || self.error("type", "must be a type, or an array of them");
-        let types = types.filter(|types| !types.is_empty());
-        let types = types.ok_or_else(fault)?;
-        // In the order of their names. There are few, so no sort needs to be
-        // compiled for it.
-        let same_kind = |kind| types.iter().copied().filter(move |it| *it == kind);
-        Ok(Some(Type::ALL.into_iter().flat_map(same_kind).collect()))
-    }
-
-    fn names(&self, key: &str, names: &Value) -> Result<Vec<String>> {
-        let names = names.as_array().map(|names| {
-            let names = names.iter().map(|name| name.as_str().map(str::to_owned));
-            names.collect::<Option<Vec<String>>>()
-        });
-        let fault = || self.error(key, "must be an array of strings");
-        names.flatten().ok_or_else(fault)
-    }
-
-    fn array(&self, key: &str) -> Result<Option<&[Value]>> {
-        match self.members.get(key) {
-            None => Ok(None),
-            Some(Value::Array(items)) => Ok(Some(items)),
-            Some(_) => Err(self.error(key, "must be an array")),
+            _ => {}
         }
     }
-
-    fn number(&self, key: &str) -> Result<Option<Number>> {
-        match self.members.get(key) {
-            None => Ok(None),
-            Some(Value::Number(number)) => Ok(Some(number.clone())),
-            Some(_) => Err(self.error(key, "must be a number")),
-        }
-    }
-
-    /// Parses a count; `2.0` is one too.
-    fn limit(&self, key: &str) -> Result<Option<u64>> {
-        let Some(number) = self.number(key)? else {
-            return Ok(None);
-        };
-        let whole = |float: f64| (float >= 0.0 && float.fract() == 0.0).then_some(float as u64);
-        let limit = number.as_u64().or_else(|| number.as_f64().and_then(whole));
-        let fault = || self.error(key, "must be a non-negative integer");
-        limit.ok_or_else(fault).map(Some)
-    }
-
-    fn error(&self, key: &str, what: &str) -> String {
-        format!("at \"#{}\": `{key}` {what}", self.pointer)
-    }
+    Ok(())
 }

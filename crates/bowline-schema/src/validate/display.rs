@@ -7,6 +7,9 @@ use serde_json::Value;
 /// The maximum number of characters of a value that are shown.
 const MAX_CHARS: usize = 200;
 
+/// The maximum number of characters of an entry in a list.
+const MAX_CHARS_OF_ENTRY: usize = 80;
+
 /// A value as compact JSON, truncated if it is long: a message about a value of
 /// some megabytes must not be as large.
 ///
@@ -92,19 +95,25 @@ impl TruncatingWriter<'_, '_> {
     }
 }
 
-/// Truncates a string to a readable length.
-pub(super) fn truncate_message(text: String) -> String {
-    match truncate_chars(&text) {
-        (prefix, true) => format!("{prefix}…"),
-        (_, false) => text,
-    }
+/// Returns a string as JSON, truncated if it is long.
+pub(super) fn quoted(text: &str) -> String {
+    TruncatedJson(&Value::from(text)).to_string()
 }
 
-/// Returns the visible part of a string, and whether it was cut.
-fn truncate_chars(text: &str) -> (&str, bool) {
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((at, _)) => (&text[..at], true),
-        None => (text, false),
+/// Truncates a string to a readable length.
+pub(super) fn truncate_message(text: String) -> String {
+    truncate(text, MAX_CHARS)
+}
+
+/// Truncates a string that is one of a list to a readable length.
+pub(super) fn truncate_entry(text: String) -> String {
+    truncate(text, MAX_CHARS_OF_ENTRY)
+}
+
+fn truncate(text: String, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
     }
 }
 

@@ -5,6 +5,8 @@ use std::{
     fmt::{self, Write as _},
 };
 
+use super::error_kind::ValidationErrorKind;
+
 /// The maximum number of errors that [`describe`] lists.
 const MAX_LISTED: usize = 5;
 
@@ -27,13 +29,68 @@ impl fmt::Display for SchemaError {
 impl Error for SchemaError {}
 
 /// A violation of a schema by a value.
+///
+/// ```
+/// use bowline_schema::{ValidationErrorKind, Validator};
+/// use serde_json::json;
+///
+/// let schema = json!({
+///     "properties": {"dice": {"enum": ["d6", "d20"]}},
+///     "additionalProperties": false,
+/// });
+/// let errors = Validator::new(&schema)?.errors(&json!({"dise": "d6"}));
+/// let ValidationErrorKind::UnknownMember { name, .. } = &errors[0].kind else {
+///     panic!("it is unknown");
+/// };
+/// assert_eq!(name, "dise");
+/// assert_eq!(errors[0].expected, "`dice`");
+/// assert_eq!(errors[0].suggestion.as_deref(), Some("dice"));
+/// assert!(errors[0].message.ends_with("did you mean `dice`?"));
+/// # Ok::<(), bowline_schema::SchemaError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValidationError {
-    /// Where it is, as a JSON Pointer.
+    /// Where it is, as a JSON Pointer. For a missing or unknown member, this is the
+    /// object.
     pub pointer: String,
     /// What is wrong there, in words for people and models.
     pub message: String,
+    /// What is wrong there, for programs.
+    pub kind: ValidationErrorKind,
+    /// What would be right there, in a few words, such as `integer or null`. For a
+    /// missing member, this is what its value should be.
+    pub expected: String,
+    /// The name or the value that was probably meant, if one is similar. It is in the
+    /// message too.
+    pub suggestion: Option<String>,
+}
+
+impl ValidationError {
+    /// Creates an error for the checked value itself.
+    pub(super) fn new(
+        kind: ValidationErrorKind,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self {
+            pointer: String::new(),
+            message: message.into(),
+            kind,
+            expected: expected.into(),
+            suggestion: None,
+        }
+    }
+
+    /// Adds what was probably meant.
+    pub(super) fn suggest(mut self, suggestion: Option<&str>) -> Self {
+        if let Some(suggestion) = suggestion {
+            // Writing to a string cannot fail.
+            let _ = write!(self.message, "; did you mean `{suggestion}`?");
+            self.suggestion = Some(suggestion.to_owned());
+        }
+        self
+    }
 }
 
 impl fmt::Display for ValidationError {

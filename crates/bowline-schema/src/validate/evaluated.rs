@@ -32,13 +32,18 @@ impl Evaluated<'_> {
 impl Check<'_> {
     /// Returns what a schema has evaluated, itself or through schemas applied to
     /// the same value. Schemas that the value does not match do not count.
-    pub(super) fn evaluated<'v>(&self, node: Node, value: &'v Value) -> Evaluated<'v> {
+    pub(super) fn evaluated<'v>(&mut self, node: Node, value: &'v Value) -> Evaluated<'v> {
         let mut evaluated = Evaluated::default();
         self.collect_evaluated(node, value, &mut evaluated);
         evaluated
     }
 
-    fn collect_evaluated<'v>(&self, node: Node, value: &'v Value, evaluated: &mut Evaluated<'v>) {
+    fn collect_evaluated<'v>(
+        &mut self,
+        node: Node,
+        value: &'v Value,
+        evaluated: &mut Evaluated<'v>,
+    ) {
         for keyword in &self.compiled.nodes[node] {
             // If everything is evaluated there is nothing to add.
             if evaluated.all || !self.budget.spend(1) {
@@ -57,7 +62,7 @@ impl Check<'_> {
     }
 
     /// `UnevaluatedItems`, which asks, does not count itself.
-    fn collect_items(&self, keyword: &Keyword, items: &[Value], evaluated: &mut Evaluated<'_>) {
+    fn collect_items(&mut self, keyword: &Keyword, items: &[Value], evaluated: &mut Evaluated<'_>) {
         match keyword {
             Keyword::PrefixItems(nodes) => {
                 evaluated.first_items = evaluated.first_items.max(nodes.len());
@@ -98,19 +103,25 @@ impl Check<'_> {
 
     /// Follows the keywords that apply other schemas to the same value.
     fn collect_in_place<'v>(
-        &self,
+        &mut self,
         keyword: &Keyword,
         value: &'v Value,
         evaluated: &mut Evaluated<'v>,
     ) {
-        let mut collect = |node| self.collect_if_valid(node, value, evaluated);
         match keyword {
-            Keyword::Ref(node) => collect(*node),
+            Keyword::Ref(node) => self.collect_if_valid(*node, value, evaluated),
+            Keyword::Whole(whole) => self.collect_if_valid(whole.part, value, evaluated),
             Keyword::DynamicRef { target, candidates } => {
-                collect(self.dynamic_target(*target, candidates));
+                let node = self.dynamic_target(*target, candidates);
+                self.collect_if_valid(node, value, evaluated);
             }
-            Keyword::AllOf(nodes) | Keyword::AnyOf(nodes) | Keyword::OneOf(nodes) => {
-                nodes.iter().for_each(|node| collect(*node));
+            Keyword::AllOf(nodes)
+            | Keyword::AnyOf(nodes)
+            | Keyword::OneOf(nodes)
+            | Keyword::OneOfWithOptions { nodes, .. } => {
+                for node in nodes {
+                    self.collect_if_valid(*node, value, evaluated);
+                }
             }
             Keyword::If {
                 condition,
@@ -122,19 +133,27 @@ impl Check<'_> {
                 } else {
                     otherwise
                 };
-                let both = [Some(*condition), *branch].into_iter();
-                both.flatten().for_each(collect);
+                for node in [Some(*condition), *branch].into_iter().flatten() {
+                    self.collect_if_valid(node, value, evaluated);
+                }
             }
             Keyword::DependentSchemas(nodes) => {
-                let applies = |(name, _): &&(String, Node)| value.get(name).is_some();
-                let nodes = nodes.iter().filter(applies);
-                nodes.for_each(|(_, node)| collect(*node));
+                for (name, node) in nodes {
+                    if value.get(name).is_some() {
+                        self.collect_if_valid(*node, value, evaluated);
+                    }
+                }
             }
             _ => {}
         }
     }
 
-    fn collect_if_valid<'v>(&self, node: Node, value: &'v Value, evaluated: &mut Evaluated<'v>) {
+    fn collect_if_valid<'v>(
+        &mut self,
+        node: Node,
+        value: &'v Value,
+        evaluated: &mut Evaluated<'v>,
+    ) {
         if evaluated.all || !self.is_valid(node, value) {
             return;
         }
@@ -149,8 +168,8 @@ impl Check<'_> {
             evaluated.all = true;
             return;
         }
-        let mut nested = self.nested();
-        nested.enter(node);
-        nested.collect_evaluated(node, value, evaluated);
+        let entered = self.enter(node);
+        self.collect_evaluated(node, value, evaluated);
+        self.leave(entered);
     }
 }

@@ -1,14 +1,18 @@
-//! Keywords of schemas, and the messages for values that violate them.
+//! Keywords of schemas, and which values satisfy those that need no other schema.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use serde_json::{Number, Value};
 
 use super::{
     budget::{string_cost, value_cost},
-    display::TruncatedJson,
-    equal::{compare, is_integer, is_multiple, json_equal},
-    hashed::{EnumValues, all_unique},
+    equal::{compare, is_multiple, json_equal},
+    format::Format,
+    hashed::{EnumValues, first_repeated},
+    json_type::JsonType,
     pattern::Pattern,
     resources::ResourceId,
 };
@@ -21,17 +25,26 @@ pub(super) type Node = usize;
 pub(super) enum Keyword {
     /// A keyword about the value itself.
     Value(ValueKeyword),
+    /// The first of all schemas for the same value, if options change what is valid.
+    Whole(WholeKeyword),
     /// A schema for the same value.
     Ref(Node),
     /// The outermost of several schemas with the same dynamic anchor, by resource.
     DynamicRef {
         target: Node,
-        candidates: Vec<(ResourceId, Node)>,
+        candidates: Arc<HashMap<ResourceId, Node>>,
     },
     AllOf(Vec<Node>),
     AnyOf(Vec<Node>),
     OneOf(Vec<Node>),
-    Not(Node, Value),
+    /// Alternatives under options that change what is valid.
+    OneOfWithOptions {
+        nodes: Vec<Node>,
+        /// The same alternatives without the options.
+        exact: Vec<Node>,
+    },
+    /// A schema that the value must not match, and the schema as JSON, truncated.
+    Not(Node, String),
     If {
         condition: Node,
         then: Option<Node>,
@@ -47,6 +60,8 @@ pub(super) enum Keyword {
         min: u64,
         max: Option<u64>,
     },
+    /// A member that must be there.
+    Required(RequiredKeyword),
     /// Schemas for the members of an object.
     Properties(Vec<(String, Node)>),
     PatternProperties(Vec<(Pattern, Node)>),
@@ -67,13 +82,34 @@ pub(super) enum Keyword {
         parent: Node,
         node: Node,
     },
+    /// The schema has a `default`. Only compiled if that matters.
+    Default,
+}
+
+/// The first of all schemas for the same value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WholeKeyword {
+    /// The keywords of the schema.
+    pub(super) part: Node,
+    /// Whether members must be declared by one of the schemas.
+    pub(super) rejects_undeclared: bool,
+}
+
+/// A member that must be there.
+#[derive(Clone, Debug)]
+pub(super) struct RequiredKeyword {
+    pub(super) name: String,
+    /// The schema of the member, if it is declared beside the keyword.
+    pub(super) member: Option<Node>,
+    /// The schema of the keyword, if the member may be absent where it has a default.
+    pub(super) unless_default_in: Option<Node>,
 }
 
 /// A keyword that needs no other schema.
 #[derive(Clone, Debug)]
 pub(super) enum ValueKeyword {
     Never,
-    Types(Vec<Type>),
+    Types(Vec<JsonType>),
     Const(Value),
     Enum(EnumValues),
     Minimum(Number),
@@ -84,69 +120,13 @@ pub(super) enum ValueKeyword {
     MinLength(u64),
     MaxLength(u64),
     Pattern(Pattern),
+    Format(Format),
     MinItems(u64),
     MaxItems(u64),
     UniqueItems,
     MinProperties(u64),
     MaxProperties(u64),
-    Required(String),
     DependentRequired(String, Vec<String>),
-}
-
-/// A JSON type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Type {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
-impl Type {
-    /// All types, sorted by name.
-    pub(super) const ALL: [Self; 7] = [
-        Self::Array,
-        Self::Boolean,
-        Self::Integer,
-        Self::Null,
-        Self::Number,
-        Self::Object,
-        Self::String,
-    ];
-
-    /// Parses the name of a type.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Returns the name of the type.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "boolean",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::String => "string",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
-
-    fn matches(self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Integer, Value::Number(number)) => is_integer(number),
-            (Self::Null, Value::Null)
-            | (Self::Boolean, Value::Bool(_))
-            | (Self::Number, Value::Number(_))
-            | (Self::String, Value::String(_))
-            | (Self::Array, Value::Array(_))
-            | (Self::Object, Value::Object(_)) => true,
-            _ => false,
-        }
-    }
 }
 
 impl ValueKeyword {
@@ -166,12 +146,12 @@ impl ValueKeyword {
             (Self::MinLength(limit), Value::String(it)) => to_u64(it.chars().count()) >= *limit,
             (Self::MaxLength(limit), Value::String(it)) => to_u64(it.chars().count()) <= *limit,
             (Self::Pattern(pattern), Value::String(it)) => pattern.is_match(it),
+            (Self::Format(format), Value::String(it)) => format.is_match(it),
             (Self::MinItems(limit), Value::Array(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxItems(limit), Value::Array(it)) => to_u64(it.len()) <= *limit,
-            (Self::UniqueItems, Value::Array(it)) => all_unique(it),
+            (Self::UniqueItems, Value::Array(it)) => first_repeated(it).is_none(),
             (Self::MinProperties(limit), Value::Object(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxProperties(limit), Value::Object(it)) => to_u64(it.len()) <= *limit,
-            (Self::Required(name), Value::Object(it)) => it.contains_key(name),
             (Self::DependentRequired(name, others), Value::Object(it)) => {
                 !it.contains_key(name) || others.iter().all(|other| it.contains_key(other))
             }
@@ -187,49 +167,9 @@ impl ValueKeyword {
             (Self::UniqueItems, Value::Array(_)) => 2 * value_cost(value),
             (Self::MinLength(_) | Self::MaxLength(_), Value::String(it)) => string_cost(it),
             (Self::Pattern(pattern), Value::String(it)) => pattern.cost(it),
+            (Self::Format(_), Value::String(it)) => to_u64(it.len()),
             (Self::DependentRequired(_, others), _) => to_u64(others.len()),
             _ => 0,
-        }
-    }
-
-    /// Returns the message for a value that violates the keyword.
-    pub(super) fn message(&self, value: &Value) -> String {
-        let value_text = TruncatedJson(value);
-        let s = |limit: &u64| if *limit == 1 { "" } else { "s" };
-        let ies = |limit: &u64| if *limit == 1 { "y" } else { "ies" };
-        match self {
-            Self::Never => format!("False schema does not allow {value_text}"),
-            Self::Types(types) => types_message(types, value_text),
-            Self::Const(expected) => format!("{} was expected", TruncatedJson(expected)),
-            Self::Enum(options) => enum_message(options.values(), value_text),
-            Self::Minimum(it) => format!("{value_text} is less than the minimum of {it}"),
-            Self::Maximum(it) => format!("{value_text} is greater than the maximum of {it}"),
-            Self::ExclusiveMinimum(it) => {
-                format!("{value_text} is less than or equal to the minimum of {it}")
-            }
-            Self::ExclusiveMaximum(it) => {
-                format!("{value_text} is greater than or equal to the maximum of {it}")
-            }
-            Self::MultipleOf(it) => format!("{value_text} is not a multiple of {it}"),
-            Self::MinLength(it) => format!("{value_text} is shorter than {it} character{}", s(it)),
-            Self::MaxLength(it) => format!("{value_text} is longer than {it} character{}", s(it)),
-            Self::Pattern(it) => format!("{value_text} does not match \"{}\"", it.as_str()),
-            Self::MinItems(it) => format!("{value_text} has less than {it} item{}", s(it)),
-            Self::MaxItems(it) => format!("{value_text} has more than {it} item{}", s(it)),
-            Self::UniqueItems => format!("{value_text} has non-unique elements"),
-            Self::MinProperties(it) => {
-                format!("{value_text} has less than {it} propert{}", ies(it))
-            }
-            Self::MaxProperties(it) => {
-                format!("{value_text} has more than {it} propert{}", ies(it))
-            }
-            Self::Required(name) => required_message(name),
-            Self::DependentRequired(_, others) => {
-                let missing = others.iter().find(|other| value.get(other).is_none());
-                missing
-                    .map(|name| required_message(name))
-                    .unwrap_or_default()
-            }
         }
     }
 }
@@ -237,44 +177,4 @@ impl ValueKeyword {
 /// Converts a length for comparison with limits.
 pub(super) fn to_u64(length: usize) -> u64 {
     length as u64
-}
-
-fn required_message(name: &str) -> String {
-    format!(
-        "{} is a required property",
-        TruncatedJson(&Value::from(name))
-    )
-}
-
-fn types_message(types: &[Type], value: TruncatedJson<'_>) -> String {
-    let names: Vec<String> = types
-        .iter()
-        .map(|kind| format!("\"{}\"", kind.name()))
-        .collect();
-    let s = if names.len() == 1 { "" } else { "s" };
-    format!("{value} is not of type{s} {}", names.join(", "))
-}
-
-/// Lists only the first options if there are many.
-fn enum_message(options: &[Value], value: TruncatedJson<'_>) -> String {
-    const MAX_LISTED: usize = 3;
-    let listed = if options.len() <= MAX_LISTED {
-        options.len()
-    } else {
-        MAX_LISTED - 1
-    };
-    let mut text = format!("{value} is not one of ");
-    for (at, option) in options[..listed].iter().enumerate() {
-        let separator = match at {
-            0 => "",
-            _ if at + 1 == options.len() => " or ",
-            _ => ", ",
-        };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{separator}{}", TruncatedJson(option));
-    }
-    if listed < options.len() {
-        let _ = write!(text, " or {} other candidates", options.len() - listed);
-    }
-    text
 }

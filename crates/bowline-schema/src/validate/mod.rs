@@ -4,36 +4,49 @@
 //! resources and dynamic references. References to other documents, and the
 //! recursive references of an older draft, are rejected when a schema is compiled,
 //! so nothing is silently ignored. Formats are annotations, as the draft defines
-//! them.
+//! them, unless [`ValidatorOptions`] say otherwise.
 
 mod budget;
 mod check;
 mod compile;
-#[cfg(test)]
-mod cost_tests;
+mod declared;
 mod display;
 pub(crate) mod equal;
 mod error;
+mod error_kind;
 mod evaluated;
+mod format;
 mod hashed;
+mod json_type;
 mod keyword;
+mod location;
+mod members;
+mod options;
 pub(crate) mod pattern;
+mod pointer;
 mod recursion;
 pub(crate) mod resources;
+mod schema_reader;
+mod summary;
 #[cfg(test)]
 mod tests;
+mod union;
 mod uri;
+mod violation;
 
 use serde_json::Value;
 
 pub use self::{
     budget::Budget,
     error::{SchemaError, ValidationError, describe},
+    error_kind::ValidationErrorKind,
+    json_type::JsonType,
+    options::ValidatorOptions,
 };
 use self::{
     budget::{CheckBudget, MAX_STEPS},
     check::Check,
-    compile::{Compiled, Compiler},
+    compile::Compiled,
     keyword::{Keyword, ValueKeyword},
 };
 
@@ -51,9 +64,13 @@ impl Validator {
     /// Returns an error if it is not a valid schema, has a reference that it
     /// does not contain, or uses a keyword that is not supported.
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
-        let compiled = Compiler::new(schema).compile();
-        let compiled = compiled.map_err(SchemaError::new)?;
-        Ok(Self { compiled })
+        Self::options().compile(schema)
+    }
+
+    /// Returns the options, with which schemas can be compiled to be stricter or more
+    /// lenient than the draft.
+    pub fn options() -> ValidatorOptions {
+        ValidatorOptions::default()
     }
 
     /// Returns a schema that no value matches.
@@ -113,11 +130,9 @@ impl Validator {
 }
 
 fn too_complex() -> ValidationError {
-    ValidationError {
-        pointer: String::new(),
-        message: format!(
-            "this is too much to check against the schema (it exceeds the limit of {MAX_STEPS} steps, or \
-             what the rest of its batch left); send less data at once"
-        ),
-    }
+    let message = format!(
+        "this is too much to check against the schema (it exceeds the limit of {MAX_STEPS} steps, or \
+         what the rest of its batch left); send less data at once"
+    );
+    ValidationError::new(ValidationErrorKind::TooComplex, message, "less data")
 }

@@ -7,6 +7,8 @@ use regex_lite::Regex;
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     regex: Regex,
+    /// The number of states in all.
+    states: u64,
     /// The maximum number of states that are active at once.
     max_states: u64,
     /// The maximum number of characters that are examined, if it is known.
@@ -27,6 +29,7 @@ impl Pattern {
         let is_anchored = pattern.starts_with('^') && !size.has_top_level_alternation;
         Ok(Self {
             regex,
+            states: size.states.saturating_add(1),
             max_states: if is_anchored {
                 1 + size.forks
             } else {
@@ -34,6 +37,11 @@ impl Pattern {
             },
             max_length: size.length.filter(|_| is_anchored),
         })
+    }
+
+    /// Returns the number of states, which is what it takes in memory.
+    pub(super) fn states(&self) -> u64 {
+        self.states
     }
 
     pub(super) fn as_str(&self) -> &str {

@@ -1,6 +1,9 @@
 //! What references can name in a document: embedded resources and anchors.
+//!
+//! Schemas are identified by where they are in memory, not by their pointers: the
+//! pointers of a document may together be much longer than the document.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ptr};
 
 use serde_json::{Map, Value};
 
@@ -36,155 +39,172 @@ const SCHEMA_MAPS: [&str; 6] = [
 /// The index of a resource in its document.
 pub(crate) type ResourceId = usize;
 
+/// A schema in a document, and the resource that it belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) schema: &'a Value,
+    pub(crate) resource: ResourceId,
+}
+
 /// The resources of a document. The first is the document itself.
-pub(crate) struct Resources {
-    resources: Vec<Resource>,
+pub(crate) struct Resources<'a> {
+    resources: Vec<Resource<'a>>,
+    by_uri: HashMap<String, ResourceId>,
+    /// The resources, by the address of their schema.
+    by_address: HashMap<*const Value, ResourceId>,
+    /// The schemas with a `$dynamicAnchor`, by its name.
+    dynamic_anchors: HashMap<&'a str, Vec<Place<'a>>>,
 }
 
 /// A schema with an `$id`, or the document, and the anchors in it.
-#[derive(Default)]
-struct Resource {
+struct Resource<'a> {
     uri: String,
-    /// Where it is, as a JSON Pointer.
-    pointer: String,
-    /// The pointers of schemas with an `$anchor` or a `$dynamicAnchor`.
-    anchors: HashMap<String, String>,
-    dynamic_anchors: HashMap<String, String>,
-}
-
-/// A schema that is still to be visited.
-struct Visit<'a> {
     schema: &'a Value,
-    pointer: String,
-    resource: ResourceId,
+    anchors: HashMap<&'a str, &'a Value>,
 }
 
-impl Resources {
+impl<'a> Resources<'a> {
     /// Finds all resources and anchors. Only keywords are followed: what looks
     /// like a schema elsewhere is data.
-    pub(crate) fn new(document: &Value) -> Self {
+    pub(crate) fn new(document: &'a Value) -> Self {
         let mut found = Self {
-            resources: vec![Resource::default()],
+            resources: vec![Resource::new(String::new(), document)],
+            by_uri: HashMap::new(),
+            by_address: HashMap::new(),
+            dynamic_anchors: HashMap::new(),
         };
-        let mut pending = vec![Visit {
-            schema: document,
-            pointer: String::new(),
-            resource: 0,
-        }];
-        while let Some(visit) = pending.pop() {
-            if let Value::Object(members) = visit.schema {
-                let resource = found.register(members, &visit);
-                push_subschemas(members, &visit.pointer, resource, &mut pending);
+        let mut pending = vec![found.document()];
+        while let Some(mut place) = pending.pop() {
+            if let Value::Object(members) = place.schema {
+                place.resource = found.register(members, place);
+                push_subschemas(members, place.resource, &mut pending);
             }
         }
         found
     }
 
-    /// Returns the resource that a schema belongs to.
-    pub(crate) fn containing(&self, pointer: &str) -> ResourceId {
-        let contains = |resource: &Resource| {
-            let inside = pointer.strip_prefix(&*resource.pointer);
-            inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/'))
-        };
-        let all = self.resources.iter().enumerate();
-        all.filter(|(_, resource)| contains(resource))
-            .max_by_key(|(_, resource)| resource.pointer.len())
-            .map_or(0, |(id, _)| id)
-    }
-
-    /// Returns the JSON Pointer of the schema that a reference in a resource
-    /// names, if it is in the document.
-    pub(crate) fn resolve(&self, from: ResourceId, reference: &str) -> Option<String> {
-        let (uri, fragment) = uri::split_fragment(reference);
-        let resource = match uri {
-            "" => &self.resources[from],
-            uri => {
-                let uri = uri::resolve(&self.resources[from].uri, uri);
-                self.resources.iter().find(|it| it.uri == uri)?
-            }
-        };
-        let fragment = percent_decode(fragment)?;
-        match fragment.is_empty() || fragment.starts_with('/') {
-            true => Some(format!("{}{fragment}", resource.pointer)),
-            false => resource.anchors.get(&fragment).cloned(),
+    /// Returns the document.
+    pub(crate) fn document(&self) -> Place<'a> {
+        Place {
+            schema: self.resources[0].schema,
+            resource: 0,
         }
     }
 
-    /// Returns all schemas with this dynamic anchor, by their resource.
-    pub(crate) fn dynamic_anchors(&self, name: &str) -> Vec<(ResourceId, String)> {
-        let all = self.resources.iter().enumerate();
-        all.filter_map(|(id, resource)| Some((id, resource.dynamic_anchors.get(name)?.clone())))
-            .collect()
+    /// Returns the place of a value inside of a schema.
+    pub(crate) fn inside(&self, outer: Place<'a>, schema: &'a Value) -> Place<'a> {
+        let own = self.by_address.get(&ptr::from_ref(schema));
+        let resource = own.copied().unwrap_or(outer.resource);
+        Place { schema, resource }
+    }
+
+    /// Returns the schema that a reference in a resource names.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the reference if the document does not have it.
+    pub(crate) fn resolve(
+        &self,
+        from: ResourceId,
+        reference: &str,
+    ) -> Result<Place<'a>, &'static str> {
+        let (uri, fragment) = uri::split_fragment(reference);
+        let resource = match uri {
+            "" => from,
+            uri => {
+                let uri = uri::resolve(&self.resources[from].uri, uri);
+                let found = self.by_uri.get(&uri);
+                *found.ok_or("refers outside of the schema")?
+            }
+        };
+        let named = percent_decode(fragment).and_then(|name| self.named(resource, &name));
+        named.ok_or("refers to what does not exist")
+    }
+
+    /// Returns the schema with a name in a resource: a JSON Pointer or an anchor.
+    fn named(&self, resource: ResourceId, name: &str) -> Option<Place<'a>> {
+        let found = &self.resources[resource];
+        let root = Place {
+            schema: found.schema,
+            resource,
+        };
+        if !name.is_empty() && !name.starts_with('/') {
+            return Some(self.inside(root, found.anchors.get(name)?));
+        }
+        let mut tokens = name.split('/').skip(1);
+        tokens.try_fold(root, |place, token| {
+            let inner = match place.schema {
+                Value::Object(members) => members.get(&unescape_token(token)),
+                Value::Array(items) => items.get(parse_index(token)?),
+                _ => None,
+            };
+            Some(self.inside(place, inner?))
+        })
+    }
+
+    /// Returns all schemas with this dynamic anchor.
+    pub(crate) fn dynamic_anchors(&self, name: &str) -> &[Place<'a>] {
+        let found = self.dynamic_anchors.get(name);
+        found.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Registers the identifiers of a schema, and returns its resource.
-    fn register(&mut self, members: &Map<String, Value>, visit: &Visit<'_>) -> ResourceId {
+    fn register(&mut self, members: &'a Map<String, Value>, place: Place<'a>) -> ResourceId {
         let text = |key: &str| members.get(key).and_then(Value::as_str);
-        let mut resource = visit.resource;
-        if let Some(id) = text("$id") {
-            let (id, _) = uri::split_fragment(id);
+        let (id, anchor_in_id) = text("$id").map_or(("", ""), uri::split_fragment);
+        let mut resource = place.resource;
+        if !id.is_empty() {
             let uri = uri::resolve(&self.resources[resource].uri, id);
-            if visit.pointer.is_empty() {
-                self.resources[0].uri = uri;
+            if ptr::eq(place.schema, self.resources[0].schema) {
+                self.resources[0].uri.clone_from(&uri);
             } else {
                 resource = self.resources.len();
-                self.resources.push(Resource {
-                    uri,
-                    pointer: visit.pointer.clone(),
-                    ..Resource::default()
-                });
+                self.resources
+                    .push(Resource::new(uri.clone(), place.schema));
+                self.by_address
+                    .insert(ptr::from_ref(place.schema), resource);
             }
+            self.by_uri.entry(uri).or_insert(resource);
         }
-        let found = &mut self.resources[resource];
-        for key in ["$anchor", "$dynamicAnchor"] {
-            if let Some(name) = text(key) {
-                let anchors = &mut found.anchors;
-                anchors.insert(name.to_owned(), visit.pointer.clone());
-            }
-        }
+        // In an older draft an anchor was an identifier that is only a fragment.
+        let legacy = Some(anchor_in_id).filter(|name| id.is_empty() && !name.is_empty());
+        let names = [text("$anchor"), text("$dynamicAnchor"), legacy];
+        let anchors = &mut self.resources[resource].anchors;
+        anchors.extend(names.into_iter().flatten().map(|name| (name, place.schema)));
         if let Some(name) = text("$dynamicAnchor") {
-            let anchors = &mut found.dynamic_anchors;
-            anchors.insert(name.to_owned(), visit.pointer.clone());
+            let place = Place { resource, ..place };
+            self.dynamic_anchors.entry(name).or_default().push(place);
         }
         resource
     }
 }
 
-fn push_subschemas<'a>(
-    members: &'a Map<String, Value>,
-    pointer: &str,
-    resource: ResourceId,
-    pending: &mut Vec<Visit<'a>>,
-) {
-    for_each_subschema(members, |path, schema| {
-        pending.push(Visit {
+impl<'a> Resource<'a> {
+    fn new(uri: String, schema: &'a Value) -> Self {
+        Self {
+            uri,
             schema,
-            pointer: format!("{pointer}{path}"),
-            resource,
-        });
-    });
+            anchors: HashMap::new(),
+        }
+    }
 }
 
-/// Visits the schemas directly inside a schema, each with the JSON Pointer that leads
-/// there.
-pub(crate) fn for_each_subschema<'a>(
+pub(crate) fn push_subschemas<'a>(
     members: &'a Map<String, Value>,
-    mut visit: impl FnMut(String, &'a Value),
+    resource: ResourceId,
+    pending: &mut Vec<Place<'a>>,
 ) {
     for (key, value) in members {
         let key = key.as_str();
+        let place = |schema| Place { schema, resource };
         match value {
             Value::Array(list) if SCHEMA_LISTS.contains(&key) => {
-                for (at, schema) in list.iter().enumerate() {
-                    visit(format!("/{key}/{at}"), schema);
-                }
+                pending.extend(list.iter().map(place));
             }
             Value::Object(named) if SCHEMA_MAPS.contains(&key) => {
-                for (name, schema) in named {
-                    visit(format!("/{key}/{}", escape_token(name)), schema);
-                }
+                pending.extend(named.values().map(place));
             }
-            schema if SCHEMAS.contains(&key) => visit(format!("/{key}"), schema),
+            schema if SCHEMAS.contains(&key) => pending.push(place(schema)),
             _ => {}
         }
     }
@@ -193,6 +213,16 @@ pub(crate) fn for_each_subschema<'a>(
 /// Escapes a member's name as a token of a JSON Pointer.
 pub(crate) fn escape_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
+}
+
+fn unescape_token(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+/// Parses a token of a JSON Pointer as the index of an item.
+fn parse_index(token: &str) -> Option<usize> {
+    let is_padded = token.starts_with('+') || token.starts_with('0') && token.len() > 1;
+    token.parse().ok().filter(|_| !is_padded)
 }
 
 fn percent_decode(text: &str) -> Option<String> {

@@ -19,12 +19,15 @@ use std::{
     time::Duration,
 };
 
+#[doc(inline)]
+pub use bowline_schema::closest_name;
+
 use self::server::{Server, Slot};
 pub use self::{
     builder::RegistryBuilder,
     catalog::{Catalog, CatalogTool},
     error::RegistryError,
-    name::{NameError, closest_name, qualified_name},
+    name::{NameError, qualified_name},
     status::{ConnectionSummary, ServerStatus},
 };
 pub use crate::client::batch::{Batch, call_many, read_many};

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
+use crate::validate::{
     Validator,
     budget::{CheckBudget, MAX_STEPS},
     check::MAX_ERRORS,
@@ -174,6 +174,16 @@ fn faults_are_few_and_short_whatever_the_value() {
             json!({long.clone(): 1}),
         ),
         (json!({"enum": [1]}), json!(long)),
+        (json!({"enum": [long, strings]}), json!(1)),
+        (json!({"const": strings}), json!(1)),
+        (
+            json!({"properties": {&*long: {}}, "additionalProperties": false}),
+            json!({"x": 1}),
+        ),
+        (
+            json!({"anyOf": [{"const": strings}, {"required": [long]}]}),
+            json!({}),
+        ),
     ] {
         let faults = Validator::new(&schema).expect("a schema").errors(&value);
         assert!((1..=MAX_ERRORS).contains(&faults.len()), "{schema}");

@@ -1,0 +1,207 @@
+//! What a schema says in brief: enough to tell which alternative is meant, and to name
+//! what is expected.
+
+use std::mem;
+
+use serde_json::Value;
+
+use super::{
+    compile::Compiled,
+    display::{TruncatedJson, truncate_entry},
+    json_type::JsonType,
+    keyword::{Keyword, Node, ValueKeyword},
+    violation::one_of,
+};
+
+/// The maximum number of schemas that are taken together as one.
+const MAX_PARTS: usize = 64;
+
+/// The maximum number of alternatives that are looked at, with those within others.
+const MAX_SCHEMAS: u32 = 100;
+
+/// The maximum number of values or members of one schema that are looked at.
+const MAX_CHOICES: usize = 100;
+
+/// The maximum number of members that are named.
+const MAX_NAMED: usize = 3;
+
+impl Compiled {
+    /// Returns a schema and all others that a value must match with it. If there are
+    /// many, only the first.
+    pub(super) fn parts(&self, node: Node) -> Vec<Node> {
+        let mut parts = vec![node];
+        let mut at = 0;
+        while at < parts.len() {
+            for keyword in &self.nodes[parts[at]] {
+                let others = match keyword {
+                    Keyword::Ref(node) | Keyword::DynamicRef { target: node, .. } => &[*node][..],
+                    Keyword::Whole(whole) => &[whole.part],
+                    Keyword::AllOf(nodes) => nodes,
+                    _ => &[],
+                };
+                for other in others {
+                    if parts.len() < MAX_PARTS && !parts.contains(other) {
+                        parts.push(*other);
+                    }
+                }
+            }
+            at += 1;
+        }
+        parts
+    }
+
+    /// Returns the keywords of a schema and of all others that a value must match
+    /// with it.
+    pub(super) fn all_keywords(&self, node: Node) -> impl Iterator<Item = &Keyword> {
+        let parts = self.parts(node).into_iter();
+        parts.flat_map(|part| &self.nodes[part])
+    }
+
+    /// Returns the members that a schema declares, with their schemas.
+    pub(super) fn members(&self, node: Node) -> impl Iterator<Item = &(String, Node)> {
+        let keywords = self.all_keywords(node);
+        keywords.flat_map(|keyword| match keyword {
+            Keyword::Properties(nodes) => &nodes[..],
+            _ => &[],
+        })
+    }
+
+    /// Returns the values that a schema lists.
+    pub(super) fn choices(&self, node: Node) -> Option<&[Value]> {
+        self.all_keywords(node).find_map(|keyword| match keyword {
+            Keyword::Value(ValueKeyword::Const(value)) => Some(std::slice::from_ref(value)),
+            Keyword::Value(ValueKeyword::Enum(options)) => Some(options.values()),
+            _ => None,
+        })
+    }
+
+    /// Returns the only value that a schema allows.
+    pub(super) fn only_choice(&self, node: Node) -> Option<&Value> {
+        match self.choices(node) {
+            Some([only]) => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a schema requires a member.
+    pub(super) fn requires(&self, node: Node, name: &str) -> bool {
+        let is_name =
+            |keyword: &Keyword| matches!(keyword, Keyword::Required(it) if it.name == name);
+        self.all_keywords(node).any(is_name)
+    }
+
+    /// Returns whether a schema has a default.
+    pub(super) fn has_default(&self, node: Node) -> bool {
+        let is_default = |keyword: &Keyword| matches!(keyword, Keyword::Default);
+        self.all_keywords(node).any(is_default)
+    }
+
+    /// Returns whether a schema allows the JSON type of a value, as far as it can be
+    /// told quickly.
+    pub(super) fn allows_type(&self, node: Node, value: &Value) -> bool {
+        let mut fuel = MAX_SCHEMAS;
+        self.allows_type_within(&mut fuel, node, value)
+    }
+
+    fn allows_type_within(&self, fuel: &mut u32, node: Node, value: &Value) -> bool {
+        let Some(left) = fuel.checked_sub(1) else {
+            return true;
+        };
+        *fuel = left;
+        let same_type = |other: &Value| mem::discriminant(other) == mem::discriminant(value);
+        self.all_keywords(node).all(|keyword| match keyword {
+            Keyword::Value(ValueKeyword::Never) => false,
+            Keyword::Value(ValueKeyword::Types(types)) => types.iter().any(|it| it.matches(value)),
+            Keyword::Value(ValueKeyword::Const(only)) => same_type(only),
+            Keyword::Value(ValueKeyword::Enum(options)) => options.values().iter().any(same_type),
+            Keyword::AnyOf(nodes)
+            | Keyword::OneOf(nodes)
+            | Keyword::OneOfWithOptions { nodes, .. } => nodes
+                .iter()
+                .any(|node| self.allows_type_within(fuel, *node, value)),
+            _ => true,
+        })
+    }
+
+    /// Returns what a schema expects, in a few words.
+    pub(super) fn expectation(&self, node: Node) -> String {
+        self.expectation_of_any(&[node])
+    }
+
+    /// Returns what several schemas expect, of which a value must match one.
+    pub(super) fn expectation_of_any(&self, nodes: &[Node]) -> String {
+        let mut all = Vec::new();
+        let mut fuel = MAX_SCHEMAS;
+        for node in nodes {
+            self.collect_expectations(&mut fuel, *node, &mut all);
+        }
+        one_of(&all, all.len())
+    }
+
+    fn collect_expectations(&self, fuel: &mut u32, node: Node, all: &mut Vec<String>) {
+        let Some(left) = fuel.checked_sub(1) else {
+            return;
+        };
+        *fuel = left;
+        if let Some(choices) = self.choices(node) {
+            let written = choices.iter().take(MAX_CHOICES);
+            append_new(all, written.map(|it| TruncatedJson(it).to_string()));
+            return;
+        }
+        let mut types: Option<&[JsonType]> = None;
+        for keyword in self.all_keywords(node) {
+            match keyword {
+                Keyword::Value(ValueKeyword::Never) => return,
+                Keyword::Value(ValueKeyword::Types(found)) => types = types.or(Some(found)),
+                Keyword::AnyOf(nodes)
+                | Keyword::OneOf(nodes)
+                | Keyword::OneOfWithOptions { nodes, .. } => {
+                    for node in nodes {
+                        self.collect_expectations(fuel, *node, all);
+                    }
+                    return;
+                }
+                _ => {}
+            }
+        }
+        let is_object = || self.members(node).next().is_some();
+        match types {
+            Some(types) => append_new(all, types.iter().map(|it| self.words(*it, node))),
+            None if is_object() => append_new(all, [self.words(JsonType::Object, node)]),
+            None => append_new(all, ["any value".to_owned()]),
+        }
+    }
+
+    /// Returns the words for a type, with what tells an object from others.
+    fn words(&self, kind: JsonType, node: Node) -> String {
+        if kind != JsonType::Object {
+            return kind.name().to_owned();
+        }
+        let required = self.all_keywords(node).filter_map(|keyword| match keyword {
+            Keyword::Required(required) => Some(required.name.as_str()),
+            _ => None,
+        });
+        let required: Vec<&str> = required.take(MAX_CHOICES).collect();
+        let members = self.members(node).take(MAX_CHOICES);
+        let traits = members.filter_map(|(name, member)| match self.only_choice(*member) {
+            Some(only) => Some(format!("`{name}` {}", TruncatedJson(only))),
+            None if required.contains(&name.as_str()) => Some(format!("`{name}`")),
+            None => None,
+        });
+        let traits: Vec<String> = traits.take(MAX_NAMED).collect();
+        match &traits[..] {
+            [] => kind.name().to_owned(),
+            [only] => format!("{kind} with {only}"),
+            [first @ .., last] => format!("{kind} with {} and {last}", first.join(", ")),
+        }
+    }
+}
+
+/// Appends what is not there yet.
+fn append_new(all: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for one in more.into_iter().map(truncate_entry) {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}
