@@ -5,16 +5,13 @@
 
 use std::cell::Cell;
 
-use bowline_schema::{
-    print::signature::{Detail, type_expression},
-    shape::{Shape, Type},
-};
+use bowline_schema::shape::{Shape, Type};
 use serde_json::{Map, Value};
 
 use super::{
     alternatives::{ObjectAlternative, declared_types},
     coerce,
-    problem::ArgumentProblem,
+    problem::{ArgumentProblem, expected_type},
     word::ArgumentValue,
 };
 
@@ -269,7 +266,7 @@ impl Builder<'_> {
     }
 
     fn repeated_problem(&self, path: &str, ty: Option<&Type>) -> ArgumentProblem {
-        let expected = ty.map(|ty| type_expression(self.shape, ty, Detail::SHORT));
+        let expected = ty.map(|ty| expected_type(self.shape, [ty]));
         ArgumentProblem::Repeated {
             path: path.to_owned(),
             expected: expected.unwrap_or_else(|| "any".to_owned()),

@@ -3,12 +3,15 @@
 use std::cell::Cell;
 
 use bowline_schema::{
-    print::signature::{Detail, json_expression, type_expression},
+    print::signature::json_expression,
     shape::{Literal, Shape, Type, TypeKind},
 };
 use serde_json::{Number, Value};
 
-use super::{loose_json, problem::ArgumentProblem};
+use super::{
+    loose_json,
+    problem::{ArgumentProblem, expected_type},
+};
 
 /// A kind of JSON value, in the order in which a string is tried: strictest
 /// first.
@@ -171,18 +174,13 @@ impl Coercion<'_> {
     }
 
     fn invalid(&self, ty: &Type) -> ArgumentProblem {
-        let expected = type_expression(self.shape, ty, Detail::SHORT);
+        let expected = expected_type(self.shape, [ty]);
         ArgumentProblem::invalid(self.path, expected, &self.text.into())
     }
 
     fn invalid_choice(&self, ty: &Type, literals: &[Literal]) -> ArgumentProblem {
         let choices = literals.iter().map(|literal| choice_string(&literal.value));
-        ArgumentProblem::Invalid {
-            path: self.path.to_owned(),
-            expected: type_expression(self.shape, ty, Detail::PAGE),
-            found: Value::from(self.text).to_string(),
-            choices: choices.collect(),
-        }
+        self.invalid(ty).with_choices(choices)
     }
 }
 

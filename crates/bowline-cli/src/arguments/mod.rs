@@ -4,7 +4,7 @@
 //! `tool(a: 1, b: "x")`, and `loose_json` the relaxed JSON in it, if it is not
 //! `strict_json`. `assemble` puts everything together, `build` tries it on each
 //! of the schema's `alternatives`, `coerce` converts strings to values, and
-//! `check` finds problems before anything is sent.
+//! `check` finds each `problem` and its `place` before anything is sent.
 
 mod alternatives;
 mod assemble;
@@ -13,6 +13,7 @@ mod call_expression;
 mod check;
 mod coerce;
 mod loose_json;
+mod place;
 mod problem;
 mod strict_json;
 mod word;
@@ -30,7 +31,6 @@ use self::{problem::ArgumentProblem, word::WordReader};
 use crate::{
     failure::Failure,
     output::{Output, closest_name, escape_name},
-    signature::Document,
 };
 
 /// The arguments as sent to the server.
@@ -94,8 +94,7 @@ pub(crate) fn build_checked(
     let (arguments, mut problems) = assemble::assemble(words, target.shape);
     let mut is_checked = false;
     if problems.is_empty() {
-        let document = Document::new(&target.shape.document().to_string());
-        let found = check::check(&arguments, document.schema());
+        let found = check::check(&arguments, target.shape);
         (problems, is_checked) = (found.problems, found.is_complete);
     }
     if problems.is_empty() {
@@ -139,26 +138,67 @@ pub(crate) fn build_unchecked(words: Vec<ArgumentWord>) -> Result<Arguments, Fai
 }
 
 fn usage_failure(problems: &[ArgumentProblem], target: &ArgumentTarget<'_>) -> Failure {
-    let suggestions = |problem: &'_ ArgumentProblem| {
-        let suggestions =
-            problem.suggestion(|name, known| closest_name(name, known.iter().copied()));
-        suggestions.map(str::to_owned)
+    let suggestions = problems.iter().filter_map(|problem| {
+        let find = |name: &str, known: &[_]| closest_name(name, known.iter().copied());
+        Some((problem, problem.suggestion(find)?))
+    });
+    let suggestions: Vec<_> = suggestions.collect();
+    // An argument given under a wrong name is not missing.
+    let is_explained = |problem: &ArgumentProblem| {
+        let mut suggestions = suggestions.iter();
+        suggestions.any(|(other, meant)| problem.is_explained_by(other, meant))
     };
-    let suggestions: Vec<_> = problems.iter().filter_map(suggestions).collect();
     let described: Vec<_> = problems
         .iter()
-        // An argument given under a wrong name is not missing.
-        .filter(|problem| !problem.is_missing_any_of(&suggestions))
+        .filter(|problem| !is_explained(problem))
         .map(|problem| problem.describe(target.name))
         .collect();
     // Aligned after `error:`.
     let mut failure = Failure::usage(described.join("\n       "));
-    for suggestions in &suggestions {
-        failure = failure.hint(format!("did you mean `{suggestions}`?"));
+    for (_, meant) in &suggestions {
+        failure = failure.hint(format!("did you mean `{meant}`?"));
     }
     failure = failure.hint(target.signature.clone());
     match problems.iter().any(ArgumentProblem::is_advisory) {
         false => failure,
         true => failure.hint("use --no-check to send the arguments as they are"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_schema::shape::Shape;
+    use serde_json::json;
+
+    use super::{ArgumentTarget, build_checked, parse_words};
+
+    #[test]
+    fn what_is_given_under_a_wrong_name_is_not_missing() {
+        let shape = Shape::new(json!({
+            "properties": {
+                "from": {"type": "string"},
+                "stops": {"items": {
+                    "properties": {"city": {"type": "string"}, "from": {"type": "string"}},
+                    "required": ["city", "from"]
+                }}
+            },
+            "required": ["from"]
+        }));
+        let target = ArgumentTarget {
+            name: "fly",
+            shape: &shape,
+            signature: "fly(…)".to_owned(),
+        };
+        let words = ["form=Porto", "stops:=[{ctiy: Faro}]"].map(str::to_owned);
+        let words = parse_words(&words, None).expect("they can be read");
+        let failure = build_checked(words, &target).err().expect("it is wrong");
+        assert_eq!(
+            failure.message.lines().map(str::trim).collect::<Vec<_>>(),
+            [
+                "fly has no argument `stops[0].ctiy`",
+                "fly has no argument `form`",
+                "`stops[0].from` is missing: string",
+            ]
+        );
     }
 }

@@ -1,8 +1,24 @@
 //! Problems with arguments, and their messages.
 
+use bowline_schema::{
+    print::signature::{Detail, PrintBudget, Printer},
+    shape::{Shape, Type},
+};
 use serde_json::Value;
 
 use crate::output::shorten;
+
+/// How much of a type is spelled out in a message.
+const DETAIL: Detail = Detail::SHORT.with_max_choices(40);
+
+/// Returns the type of a value that has one of these types.
+pub(super) fn expected_type<'a>(
+    shape: &'a Shape,
+    types: impl IntoIterator<Item = &'a Type>,
+) -> String {
+    let budget = PrintBudget::default();
+    Printer::new(shape, DETAIL, &budget).union_expression(types)
+}
 
 /// A problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +58,14 @@ impl ArgumentProblem {
             found: shorten(&found.to_string(), 60),
             choices: Vec::new(),
         }
+    }
+
+    /// Adds the allowed values to an invalid one.
+    pub(super) fn with_choices(mut self, allowed: impl IntoIterator<Item = String>) -> Self {
+        if let Self::Invalid { choices, .. } = &mut self {
+            choices.extend(allowed);
+        }
+        self
     }
 
     /// Returns the problem of a value that a later object would override.
@@ -101,7 +125,10 @@ impl ArgumentProblem {
                 expected,
                 found,
                 ..
-            } => format!("`{path}`: expected {expected}, found {found}"),
+            } => match path.as_str() {
+                "" => format!("the arguments: expected {expected}, found {found}"),
+                path => format!("`{path}`: expected {expected}, found {found}"),
+            },
             Self::TooMany { max: 0 } => format!("{tool} takes no arguments"),
             Self::TooMany { max: 1 } => format!("{tool} takes at most 1 argument"),
             Self::TooMany { max } => format!("{tool} takes at most {max} arguments"),
@@ -125,9 +152,16 @@ impl ArgumentProblem {
         )
     }
 
-    /// Returns whether it reports one of these as missing.
-    pub(super) fn is_missing_any_of(&self, names: &[String]) -> bool {
-        matches!(self, Self::Missing { path, .. } if names.contains(path))
+    /// Returns whether it reports as missing what another problem has under a
+    /// wrong name, if this name was meant.
+    pub(super) fn is_explained_by(&self, other: &Self, meant: &str) -> bool {
+        let (Self::Missing { path, .. }, Self::Unknown { path: given, .. }) = (self, other) else {
+            return false;
+        };
+        match given.rsplit_once('.') {
+            Some((outer, _)) => path.strip_prefix(outer) == Some(&format!(".{meant}")),
+            None => path == meant,
+        }
     }
 
     /// Returns what was probably meant, as found by `find`.

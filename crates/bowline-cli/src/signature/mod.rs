@@ -3,23 +3,16 @@
 //! `shape` parses schemas, `parameters` finds the arguments that they take;
 //! `prompt` formats prompts, `tool` tools.
 
-mod budget;
-pub(crate) mod node;
 mod parameters;
 mod prompt;
-pub(crate) mod schema;
 mod shape;
 mod tool;
-mod type_name;
 
 pub(crate) use self::{
-    budget::Budget,
     parameters::{Parameter, parameters},
     prompt::prompt_lines,
-    schema::{Document, Kind, Schema},
     shape::parse_shape,
     tool::{Length, Signature},
-    type_name::{Detail, type_name},
 };
 
 use crate::output::escape_control;

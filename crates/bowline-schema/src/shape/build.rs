@@ -6,24 +6,27 @@ use serde_json::{Map, Value};
 
 use super::{
     Annotations, Definition, DefinitionId, Type, TypeKind, literals,
+    location::{Location, Targets},
     names::Names,
-    recursion,
-    references::{REFERENCES, References},
-    tag, union,
+    recursion, tag, union,
 };
+use crate::validate::resources::Resources;
 
 /// How many types are made of one document. Parts that apply together are merged, so
 /// without a limit a small document could describe a very large type.
 pub(super) const MAX_TYPES: usize = 100_000;
 /// How many listed values count as one type.
 const VALUES_PER_TYPE: usize = 16;
+/// How many characters of a JSON Pointer count as one type: each type has one.
+const POINTER_PER_TYPE: usize = 256;
 /// How deep types may be nested, apart from references.
 const MAX_DEPTH: usize = 48;
 
 /// Returns the types of a document.
 pub(super) fn build(document: &Value, max_types: usize) -> Types {
-    let mut builder = Builder::new(document, max_types);
-    let root = builder.ty(&Location::root(document));
+    let resources = Resources::new(document);
+    let mut builder = Builder::new(&resources, max_types);
+    let root = builder.ty(&Location::document(&resources));
     builder.build_waiting();
     let mut types = Types {
         root,
@@ -43,66 +46,32 @@ pub(super) struct Types {
     pub(super) type_count: usize,
 }
 
-/// A schema and where it is.
-#[derive(Clone)]
-pub(super) struct Location<'a> {
-    pub(super) schema: &'a Value,
-    pub(super) pointer: String,
-}
-
-impl<'a> Location<'a> {
-    fn root(document: &'a Value) -> Self {
-        Self {
-            schema: document,
-            pointer: String::new(),
-        }
-    }
-
-    /// Returns a schema inside this one; `path` is a JSON Pointer.
-    pub(super) fn child(&self, path: &str, schema: &'a Value) -> Self {
-        Self {
-            schema,
-            pointer: format!("{}{path}", self.pointer),
-        }
-    }
-
-    /// Returns the schema in a keyword.
-    pub(super) fn keyword(&self, key: &str) -> Option<Self> {
-        let schema = self.schema.get(key)?;
-        Some(self.child(&format!("/{key}"), schema))
-    }
-
-    /// Returns the schemas in a keyword that has a list of them.
-    pub(super) fn keyword_list(&self, key: &str) -> Vec<Self> {
-        let list = self.schema.get(key).and_then(Value::as_array);
-        let list = list.into_iter().flatten().enumerate();
-        list.map(|(at, schema)| self.child(&format!("/{key}/{at}"), schema))
-            .collect()
-    }
-}
-
 pub(super) struct Builder<'a> {
-    document: &'a Value,
-    references: References<'a>,
+    resources: &'a Resources<'a>,
+    targets: Targets,
     definitions: Vec<Definition>,
-    by_pointer: HashMap<String, DefinitionId>,
+    /// Where the definitions are.
+    locations: Vec<Location<'a>>,
+    /// The definitions, by the addresses of their schemas.
+    by_address: HashMap<*const Value, DefinitionId>,
     /// Definitions without a type yet. A queue instead of recursion: a chain of
     /// references may be long.
     waiting: VecDeque<DefinitionId>,
     names: Names,
-    /// The definitions that are being merged into another type, by JSON Pointer.
-    pub(super) expanding: Vec<String>,
+    /// The definitions that are being merged into another type.
+    pub(super) expanding: Vec<DefinitionId>,
     remaining: usize,
     depth: usize,
 }
 
 impl<'a> Builder<'a> {
-    fn new(document: &'a Value, max_types: usize) -> Self {
+    fn new(resources: &'a Resources<'a>, max_types: usize) -> Self {
         Self {
-            document,
-            references: References::new(document),
+            resources,
+            targets: Targets::find(resources),
             definitions: Vec::new(),
-            by_pointer: HashMap::new(),
+            locations: Vec::new(),
+            by_address: HashMap::new(),
             waiting: VecDeque::new(),
             names: Names::default(),
             expanding: Vec::new(),
@@ -127,8 +96,8 @@ impl<'a> Builder<'a> {
 
     /// Returns the type of a schema: a reference if it is one that references name.
     pub(super) fn ty(&mut self, location: &Location<'a>) -> Type {
-        if self.references.is_target(&location.pointer) {
-            let id = self.definition_at(&location.pointer);
+        if self.targets.contains(location) {
+            let id = self.definition_at(location);
             return Type::new(TypeKind::Reference(id), &location.pointer);
         }
         self.inline(location)
@@ -137,7 +106,7 @@ impl<'a> Builder<'a> {
     /// Returns the type of a schema, spelled out even if it has a name.
     pub(super) fn inline(&mut self, location: &Location<'a>) -> Type {
         let pointer = &location.pointer;
-        if !self.spend(1) || !self.enter() {
+        if !self.spend(1 + pointer.len() / POINTER_PER_TYPE) || !self.enter() {
             return Type::new(TypeKind::Any, pointer);
         }
         let ty = match location.schema {
@@ -164,8 +133,8 @@ impl<'a> Builder<'a> {
     /// Merges everything that a schema says about the same value.
     fn schema(&mut self, members: &'a Map<String, Value>, location: &Location<'a>) -> Type {
         let mut ty = self.own_type(members, location);
-        for reference in REFERENCES {
-            if let Some(target) = self.reference(reference, location) {
+        for reference in ["$ref", "$dynamicRef"] {
+            if let Some(target) = self.reference(members, reference, location) {
                 ty = self.intersect(ty, target);
             }
         }
@@ -206,36 +175,46 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the type that a reference in a schema names.
-    fn reference(&mut self, key: &str, location: &Location<'a>) -> Option<Type> {
-        let target = self.references.target(location.schema, key)?.to_owned();
+    fn reference(
+        &mut self,
+        members: &Map<String, Value>,
+        key: &str,
+        location: &Location<'a>,
+    ) -> Option<Type> {
+        let reference = members.get(key)?.as_str()?;
+        let target = location.referenced(reference, &self.targets)?;
+        // A dynamic reference may lead elsewhere, depending on where it is used.
+        if key == "$dynamicRef" && self.resources.dynamic_anchors(anchor(reference)).len() > 1 {
+            return None;
+        }
         let id = self.definition_at(&target);
         Some(Type::new(TypeKind::Reference(id), &location.pointer))
     }
 
-    fn definition_at(&mut self, pointer: &str) -> DefinitionId {
-        if let Some(id) = self.by_pointer.get(pointer) {
+    fn definition_at(&mut self, location: &Location<'a>) -> DefinitionId {
+        if let Some(id) = self.by_address.get(&location.address()) {
             return *id;
         }
         let id = DefinitionId(self.definitions.len());
-        let schema = self.document.pointer(pointer).unwrap_or(&Value::Null);
+        let pointer = &location.pointer;
         self.definitions.push(Definition {
-            name: self.names.assign(pointer, schema),
-            pointer: pointer.to_owned(),
+            name: self.names.assign(pointer, location.schema),
+            pointer: pointer.clone(),
             ty: Type::new(TypeKind::Any, pointer),
             is_recursive: false,
         });
-        self.by_pointer.insert(pointer.to_owned(), id);
+        self.locations.push(location.clone());
+        self.by_address.insert(location.address(), id);
         self.waiting.push_back(id);
         id
     }
 
     /// Returns the schema of a definition.
     pub(super) fn location_of(&self, id: DefinitionId) -> Location<'a> {
-        let pointer = self.definitions[id.0].pointer.clone();
-        Location {
-            // Only schemas that exist become definitions.
-            schema: self.document.pointer(&pointer).unwrap_or(&Value::Null),
-            pointer,
-        }
+        self.locations[id.0].clone()
     }
+}
+
+fn anchor(reference: &str) -> &str {
+    reference.split_once('#').map_or("", |(_, anchor)| anchor)
 }

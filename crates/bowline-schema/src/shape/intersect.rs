@@ -59,11 +59,11 @@ impl Builder<'_> {
             return ty;
         };
         let location = self.location_of(id);
-        if self.expanding.contains(&location.pointer) {
+        if self.expanding.contains(&id) {
             // A type that consists of itself and nothing else allows everything.
             return Type::new(TypeKind::Any, &ty.pointer);
         }
-        self.expanding.push(location.pointer.clone());
+        self.expanding.push(id);
         let target = self.inline(&location);
         let mut target = self.expand(target);
         self.expanding.pop();

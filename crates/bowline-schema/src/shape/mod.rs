@@ -12,10 +12,10 @@ mod contents;
 mod fits;
 mod intersect;
 mod literals;
+mod location;
 mod names;
 mod object;
 mod recursion;
-mod references;
 mod tag;
 #[cfg(test)]
 mod tests;

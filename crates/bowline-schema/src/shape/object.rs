@@ -6,10 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Additional, ArrayType, Bound, Field, NumberType, ObjectType, StringType, TupleType, Type,
-    TypeKind,
-    build::{Builder, Location},
-    literals::JsonType,
-    union,
+    TypeKind, build::Builder, literals::JsonType, location::Location, union,
 };
 use crate::validate::resources::escape_token;
 

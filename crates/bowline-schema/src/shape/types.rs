@@ -13,7 +13,8 @@ pub struct Definition {
     /// The last part of the reference, or the title of a schema without a name.
     /// Unique within the shape.
     pub name: String,
-    /// Where its schema is in the document, as a JSON Pointer.
+    /// Where its schema is in the document, as a JSON Pointer; `/…` if that has more
+    /// than 1,024 bytes.
     pub pointer: String,
     /// The type.
     pub ty: Type,
@@ -34,7 +35,8 @@ pub struct Type {
     pub is_nullable: bool,
     /// The annotations.
     pub annotations: Annotations,
-    /// Where its schema is in the document, as a JSON Pointer.
+    /// Where its schema is in the document, as a JSON Pointer; `/…` if that has more
+    /// than 1,024 bytes.
     pub pointer: String,
 }
 

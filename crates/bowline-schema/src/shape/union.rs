@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::{
-    Literal, Type, TypeKind, UnionType,
-    build::{Builder, Location},
-};
+use super::{Literal, Type, TypeKind, UnionType, build::Builder, location::Location};
 
 /// How many alternatives a union may have. With more, it is any value.
 pub(super) const MAX_VARIANTS: usize = 256;

@@ -77,8 +77,7 @@ impl<'a> Resources<'a> {
         while let Some(mut place) = pending.pop() {
             if let Value::Object(members) = place.schema {
                 place.resource = found.register(members, place);
-                let resource = place.resource;
-                pending.extend(subschemas(members).map(|schema| Place { schema, resource }));
+                push_subschemas(members, place.resource, &mut pending);
             }
         }
         found
@@ -190,20 +189,25 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// Returns the schemas directly inside a schema.
-pub(crate) fn subschemas(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    members.iter().flat_map(|(key, value)| {
+pub(crate) fn push_subschemas<'a>(
+    members: &'a Map<String, Value>,
+    resource: ResourceId,
+    pending: &mut Vec<Place<'a>>,
+) {
+    for (key, value) in members {
         let key = key.as_str();
-        let (mut list, mut named, mut one) = (None, None, None);
+        let place = |schema| Place { schema, resource };
         match value {
-            Value::Array(items) if SCHEMA_LISTS.contains(&key) => list = Some(items.iter()),
-            Value::Object(inner) if SCHEMA_MAPS.contains(&key) => named = Some(inner.values()),
-            schema if SCHEMAS.contains(&key) => one = Some(schema),
+            Value::Array(list) if SCHEMA_LISTS.contains(&key) => {
+                pending.extend(list.iter().map(place));
+            }
+            Value::Object(named) if SCHEMA_MAPS.contains(&key) => {
+                pending.extend(named.values().map(place));
+            }
+            schema if SCHEMAS.contains(&key) => pending.push(place(schema)),
             _ => {}
         }
-        let list = list.into_iter().flatten();
-        list.chain(named.into_iter().flatten()).chain(one)
-    })
+    }
 }
 
 /// Escapes a member's name as a token of a JSON Pointer.

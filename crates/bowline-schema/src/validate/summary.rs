@@ -83,11 +83,18 @@ impl Compiled {
         }
     }
 
+    /// Returns the names of the members that a schema requires.
+    fn required(&self, node: Node) -> impl Iterator<Item = &str> {
+        let keywords = self.all_keywords(node);
+        keywords.filter_map(|keyword| match keyword {
+            Keyword::Required(required) => Some(required.name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Returns whether a schema requires a member.
     pub(super) fn requires(&self, node: Node, name: &str) -> bool {
-        let is_name =
-            |keyword: &Keyword| matches!(keyword, Keyword::Required(it) if it.name == name);
-        self.all_keywords(node).any(is_name)
+        self.required(node).any(|it| it == name)
     }
 
     /// Returns whether a schema has a default.
@@ -164,7 +171,8 @@ impl Compiled {
                 _ => {}
             }
         }
-        let is_object = || self.members(node).next().is_some();
+        let is_object =
+            || self.members(node).next().is_some() || self.required(node).next().is_some();
         match types {
             Some(types) => append_new(all, types.iter().map(|it| self.words(*it, node))),
             None if is_object() => append_new(all, [self.words(JsonType::Object, node)]),
@@ -177,18 +185,21 @@ impl Compiled {
         if kind != JsonType::Object {
             return kind.name().to_owned();
         }
-        let required = self.all_keywords(node).filter_map(|keyword| match keyword {
-            Keyword::Required(required) => Some(required.name.as_str()),
-            _ => None,
-        });
-        let required: Vec<&str> = required.take(MAX_CHOICES).collect();
+        let mut required: Vec<&str> = self.required(node).take(MAX_CHOICES).collect();
         let members = self.members(node).take(MAX_CHOICES);
-        let traits = members.filter_map(|(name, member)| match self.only_choice(*member) {
-            Some(only) => Some(format!("`{name}` {}", TruncatedJson(only))),
-            None if required.contains(&name.as_str()) => Some(format!("`{name}`")),
-            None => None,
-        });
-        let traits: Vec<String> = traits.take(MAX_NAMED).collect();
+        let mut traits = Vec::new();
+        for (name, member) in members {
+            let position = required.iter().position(|it| it == name);
+            let is_required = position.map(|at| required.remove(at)).is_some();
+            match self.only_choice(*member) {
+                Some(only) => traits.push(format!("`{name}` {}", TruncatedJson(only))),
+                None if is_required => traits.push(format!("`{name}`")),
+                None => {}
+            }
+        }
+        // Alternatives often only require what is declared beside them.
+        traits.extend(required.iter().map(|name| format!("`{name}`")));
+        traits.truncate(MAX_NAMED);
         match &traits[..] {
             [] => kind.name().to_owned(),
             [only] => format!("{kind} with {only}"),

@@ -173,6 +173,11 @@ fn large_schemas_have_a_type() {
     let members = names.iter().map(|name| (name.clone(), json!({})));
     let values = json!({"properties": members.collect::<Map<_, _>>()});
     let required = json!({"additionalProperties": values, "required": names});
+    // The JSON Pointers of these schemas are much longer than the schemas.
+    let long = "n".repeat(20_000);
+    let members = (0..20_000).map(|at| (format!("m{at}"), json!({"type": "integer"})));
+    let members = json!({"properties": members.collect::<Map<_, _>>(), "items": {"$ref": "#"}});
+    let long_names = (0..40).fold(members, |inner, _| json!({"properties": {&*long: inner}}));
     let same = (0..20_000).map(|at| {
         (
             format!("D{at}"),
@@ -188,6 +193,7 @@ fn large_schemas_have_a_type() {
         ("product", product),
         ("copies", copies),
         ("required", required),
+        ("long names", long_names),
         ("same names", same_names),
     ] {
         let shape = Shape::new(schema);

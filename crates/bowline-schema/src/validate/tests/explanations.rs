@@ -340,6 +340,12 @@ fn if_no_alternative_is_meant_all_are_told() {
         ["at /: {\"zip\":1} matches none of the alternatives: \
           object with `city`, object with `lat` and `lon` or \"here\""]
     );
+    let either = json!({"properties": {"a": {}, "b": {}},
+        "anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]});
+    assert_eq!(
+        messages(&either, &json!({})),
+        ["at /: {} matches none of the alternatives: object with `a` or object with `b` and `c`"]
+    );
     let many: Vec<Value> = (0..20)
         .map(|at| json!({"required": [format!("m{at}")], "properties": {format!("m{at}"): {}}}))
         .collect();
