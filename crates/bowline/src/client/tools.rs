@@ -27,6 +27,8 @@ impl<'a> Tools<'a> {
     /// If the tool itself fails, the call succeeds and the failure is part of the
     /// result. [`CallToolResult::into_result`] turns such a result into an error, and so
     /// does [`ToolCall::typed`], which also decodes the result.
+    ///
+    /// [`CallToolResult::into_result`]: crate::model::CallToolResult::into_result
     pub fn call<A: Serialize>(self, name: &str, arguments: A) -> ToolCall<'a> {
         let request = request(name, &arguments);
         ToolCall::new(Call::new(self.client, method::TOOLS_CALL, request))
