@@ -44,6 +44,7 @@ fn new_folder() -> PathBuf {
 }
 
 /// Calls a tool of a server and checks the result.
+// tidy: long table, one arm for each server
 async fn call_one(name: &str, client: &Client, folder: &Path) {
     let path = |file: &str| folder.join(file).to_string_lossy().into_owned();
     match name {
