@@ -15,7 +15,8 @@ const ALLOWED: &str = "\
     dead_code,
     missing_docs,
     rustdoc::all,
-    unreachable_pub
+    unreachable_pub,
+    reason = \"generated code\"
 )]
 ";
 
