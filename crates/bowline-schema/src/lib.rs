@@ -9,7 +9,7 @@
 //! - [`compare`](compare::compare) says what kind of change a new version is.
 //! - [`Observer`](observe::Observer) learns a schema from values.
 //! - [`mod@print`] writes shapes as text.
-//! - [`closest_name`] finds the name that was probably meant.
+//! - [`closest_name()`] finds the name that was probably meant.
 //!
 //! ```
 //! use bowline_schema::Validator;
