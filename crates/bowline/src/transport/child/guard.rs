@@ -9,26 +9,32 @@
 //!
 //! One watchdog serves all children and runs as long as there are any. A thread
 //! starts it, reports starting and ending groups to it, and reaps it, so
-//! opening a connection never waits for it.
+//! starting a child never waits for it. What the child says is not read before
+//! its group is guarded.
 
 use std::{
     collections::BTreeSet,
+    convert::Infallible,
     io::{self, Write as _},
     os::unix::process::CommandExt as _,
+    pin::Pin,
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
         Mutex,
         mpsc::{Receiver, Sender, channel},
     },
+    task::{Context, Poll, ready},
     thread,
 };
 
+use tokio::sync::oneshot;
+
 use crate::sync;
 
-/// Reads starting and ending groups until its input ends, then kills the
-/// remaining groups. Ignores terminal signals, which would end it too early.
+/// Takes groups as arguments, reads starting and ending ones until its input
+/// ends, then kills the remaining groups. Ignores terminal signals, which would end it too early.
 const SCRIPT: &str = "trap '' INT TERM HUP QUIT
-groups=
+groups=$*
 while read -r what group; do
     rest=
     for one in $groups; do
@@ -54,7 +60,8 @@ struct Watchdog {
 }
 
 enum GroupEvent {
-    Started(u32),
+    /// The sender is dropped once the group is guarded, or cannot be.
+    Started(u32, oneshot::Sender<Infallible>),
     Ended(u32),
 }
 
@@ -63,13 +70,16 @@ enum GroupEvent {
 #[derive(Debug)]
 pub(super) struct GroupGuard {
     leader: u32,
+    /// Closed once the watchdog knows the group; `None` after that.
+    starting: Option<oneshot::Receiver<Infallible>>,
 }
 
 impl GroupGuard {
     /// Guards the group led by `leader`.
     pub(super) fn new(leader: u32) -> io::Result<Self> {
         let mut watchdog = sync::lock(&WATCHDOG);
-        let event = GroupEvent::Started(leader);
+        let (guarded, starting) = oneshot::channel();
+        let event = GroupEvent::Started(leader, guarded);
         let unsent = match &watchdog.sender {
             Some(thread) => thread.send(event).err().map(|unsent| unsent.0),
             None => Some(event),
@@ -83,7 +93,17 @@ impl GroupGuard {
             watchdog.sender = Some(sender);
         }
         watchdog.guarded += 1;
-        Ok(Self { leader })
+        let starting = Some(starting);
+        Ok(Self { leader, starting })
+    }
+
+    /// Ready once the group is guarded, or cannot be.
+    pub(super) fn poll_guarded(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(starting) = &mut self.starting {
+            let _ = ready!(Pin::new(starting).poll(cx));
+            self.starting = None;
+        }
+        Poll::Ready(())
     }
 }
 
@@ -104,8 +124,8 @@ impl Drop for GroupGuard {
 /// Reports events to the watchdog until no group is left to guard.
 fn run_watchdog(events: &Receiver<GroupEvent>) {
     let mut state = WatchdogState::default();
-    for events in events {
-        state.handle_event(&events);
+    for event in events {
+        state.handle_event(event);
     }
 }
 
@@ -117,15 +137,15 @@ struct WatchdogState {
 }
 
 impl WatchdogState {
-    fn handle_event(&mut self, events: &GroupEvent) {
-        let line = match *events {
-            GroupEvent::Started(leader) => {
+    fn handle_event(&mut self, event: GroupEvent) {
+        let (line, _guarded) = match event {
+            GroupEvent::Started(leader, guarded) => {
                 self.groups.insert(leader);
-                format!("+ {leader}\n")
+                (format!("+ {leader}\n"), Some(guarded))
             }
             GroupEvent::Ended(leader) => {
                 self.groups.remove(&leader);
-                format!("- {leader}\n")
+                (format!("- {leader}\n"), None)
             }
         };
         let process = self.process.as_mut();
@@ -149,17 +169,15 @@ impl WatchdogProcess {
     fn start(groups: &BTreeSet<u32>) -> io::Result<Self> {
         let mut process = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "bowline-guard"])
+            // From its start, even if this process is killed right now.
+            .args(groups.iter().map(u32::to_string))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
         let input = process.stdin.take();
-        let mut started = Self { process, input };
-        for leader in groups {
-            started.write_line(&format!("+ {leader}\n"))?;
-        }
-        Ok(started)
+        Ok(Self { process, input })
     }
 
     /// Writes a line, which is short enough for the pipe to accept it whole or
@@ -227,15 +245,15 @@ mod tests {
         let (mut first, mut second) = (sleeper(), sleeper());
         let (sender, events) = channel();
         sender
-            .send(GroupEvent::Started(first.id()))
+            .send(GroupEvent::Started(first.id(), oneshot::channel().0))
             .expect("somebody hears");
         sender
-            .send(GroupEvent::Started(second.id()))
+            .send(GroupEvent::Started(second.id(), oneshot::channel().0))
             .expect("somebody hears");
         drop(sender);
         let mut state = WatchdogState::default();
-        for (index, events) in events.iter().enumerate() {
-            state.handle_event(&events);
+        for (index, event) in events.iter().enumerate() {
+            state.handle_event(event);
             if index == 0 {
                 let process = state.process.as_mut().expect("it was started");
                 kill(process.process.id());

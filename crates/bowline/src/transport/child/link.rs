@@ -119,6 +119,9 @@ impl Link for ChildLink {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        if let Some((reaper, _)) = &mut self.process {
+            ready!(reaper.poll_guarded(cx));
+        }
         let Some(stream) = &mut self.stream else {
             return self.poll_end(cx);
         };

@@ -42,6 +42,16 @@ impl Reaper {
         }
     }
 
+    /// Ready once the child cannot outlive this process.
+    pub(super) fn poll_guarded(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        #[cfg(unix)]
+        if let Some(guard) = &mut self.guard {
+            return guard.poll_guarded(cx);
+        }
+        let _ = cx;
+        Poll::Ready(())
+    }
+
     /// Waits until the child has exited and returns how.
     pub(super) async fn wait_ended(&mut self) -> ConnectionError {
         let status = self.child.wait().await;
