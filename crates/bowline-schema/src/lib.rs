@@ -34,6 +34,7 @@
 mod closest_name;
 pub mod compare;
 pub mod observe;
+mod pointer;
 pub mod print;
 pub mod shape;
 mod text;

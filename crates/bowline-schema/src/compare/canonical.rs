@@ -7,7 +7,8 @@ use std::{collections::HashMap, slice};
 
 use serde_json::{Number, Value, map};
 
-use super::{keyword::Role, number::float, number::whole};
+use super::keyword::Role;
+use crate::validate::equal::{as_i128, float};
 
 /// The number of a value.
 pub(super) type Id = u32;
@@ -166,7 +167,7 @@ impl<'a> Form<'a> {
     }
 
     fn of_number(number: &Number) -> Self {
-        whole(number).map_or_else(|| Self::Fraction(float(number).to_bits()), Self::Whole)
+        as_i128(number).map_or_else(|| Self::Fraction(float(number).to_bits()), Self::Whole)
     }
 }
 

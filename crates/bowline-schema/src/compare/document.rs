@@ -5,6 +5,7 @@ use std::collections::{HashMap, hash_map::Entry};
 use serde_json::{Map, Value};
 
 use super::{keyword::Role, report::Version};
+use crate::pointer::{parse_index, percent_decode, unescape_token};
 
 /// The address of a value, which tells it from all others in its document.
 pub(super) type Address = usize;
@@ -184,10 +185,10 @@ impl<'a> Document<'a> {
             ..self.root
         };
         for token in fragment.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = unescape_token(token);
             let next = match node.value {
                 Value::Object(members) => members.get(&token)?,
-                Value::Array(items) => items.get(array_index(&token)?)?,
+                Value::Array(items) => items.get(parse_index(&token)?)?,
                 _ => return None,
             };
             node = self.child(node, next);
@@ -265,21 +266,4 @@ fn is_absolute(uri: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     })
-}
-
-/// Parses an index as JSON Pointer has it: without a sign or leading zeros.
-fn array_index(token: &str) -> Option<usize> {
-    let is_canonical = token == "0" || !token.starts_with(['0', '+']);
-    token.parse().ok().filter(|_| is_canonical)
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut pieces = text.split('%');
-    let mut bytes = pieces.next()?.as_bytes().to_vec();
-    for piece in pieces {
-        let (digits, rest) = piece.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::number::is_whole;
+use crate::validate::equal::is_integer;
 
 /// A set of kinds, one bit each. Numbers are two kinds, with and without a
 /// fraction, since `integer` and `number` overlap.
@@ -38,7 +38,7 @@ impl Kinds {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(number) if is_whole(number) => Self::INTEGER,
+            Value::Number(number) if is_integer(number) => Self::INTEGER,
             Value::Number(_) => Self::FRACTION,
             Value::String(_) => Self::STRING,
             Value::Array(_) => Self::ARRAY,

@@ -1,46 +1,21 @@
-//! The order of numbers, however they are written, and their multiples.
-
-use std::cmp::Ordering;
+//! Multiples of numbers, beyond what validation needs.
 
 use serde_json::Number;
 
-/// Larger than all integers in JSON.
-const INTEGER_LIMIT: f64 = 1e30;
+use crate::validate::equal::{self, INTEGER_LIMIT, as_i128, float};
 
 /// How much a quotient of two divisors may deviate from a whole number.
 const MAX_DEVIATION: f64 = 1e-15;
 
-/// Compares two numbers.
-pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
-    match (whole(left), whole(right)) {
-        (Some(left), Some(right)) => left.cmp(&right),
-        (Some(left), None) => compare_with_fraction(left, float(right)),
-        (None, Some(right)) => compare_with_fraction(right, float(left)).reverse(),
-        (None, None) => compare_floats(float(left), float(right)),
-    }
-}
-
-/// Returns a number without a fraction as an integer, unless it is very large.
-pub(super) fn whole(number: &Number) -> Option<i128> {
-    let float = float(number);
-    let is_exact = float.fract() == 0.0 && float.abs() < INTEGER_LIMIT;
-    integer(number).or_else(|| is_exact.then_some(float as i128))
-}
-
-/// Returns whether a number has no fraction.
-pub(super) fn is_whole(number: &Number) -> bool {
-    whole(number).is_some() || float(number).fract() == 0.0
-}
-
 /// Returns the largest integer up to a number, unless it is very large.
 pub(super) fn floor(number: &Number) -> Option<i128> {
     let float = float(number).floor();
-    whole(number).or_else(|| (float.abs() < INTEGER_LIMIT).then_some(float as i128))
+    as_i128(number).or_else(|| (float.abs() < INTEGER_LIMIT).then_some(float as i128))
 }
 
 /// Returns whether every multiple of a number is a multiple of a divisor.
 pub(super) fn divides(divisor: &Number, number: &Number) -> bool {
-    if let (Some(divisor), Some(number)) = (whole(divisor), whole(number)) {
+    if let (Some(divisor), Some(number)) = (as_i128(divisor), as_i128(number)) {
         return divisor > 0 && number % divisor == 0;
     }
     let quotient = float(number) / float(divisor);
@@ -51,35 +26,8 @@ pub(super) fn divides(divisor: &Number, number: &Number) -> bool {
 /// Returns whether a value is a multiple of a divisor. As validation has it, up to
 /// the rounding error of binary fractions.
 pub(super) fn is_multiple(value: &Number, divisor: &Number) -> bool {
-    if let (Some(value), Some(divisor)) = (integer(value), integer(divisor)) {
-        return divisor != 0 && value % divisor == 0;
-    }
-    let quotient = float(value) / float(divisor);
-    let deviation = (quotient - quotient.round()).abs();
-    quotient.is_finite() && deviation <= quotient.abs().max(1.0) * 1e-12
-}
-
-/// Returns the number as a double.
-pub(super) fn float(number: &Number) -> f64 {
-    number.as_f64().unwrap_or(f64::NAN)
-}
-
-/// Returns a number that is written as an integer.
-fn integer(number: &Number) -> Option<i128> {
-    let signed = number.as_i64().map(i128::from);
-    signed.or_else(|| number.as_u64().map(i128::from))
-}
-
-fn compare_with_fraction(integer: i128, float: f64) -> Ordering {
-    if float.abs() >= INTEGER_LIMIT {
-        return compare_floats(0.0, float);
-    }
-    let order = integer.cmp(&(float.trunc() as i128));
-    order.then_with(|| compare_floats(0.0, float.fract()))
-}
-
-fn compare_floats(left: f64, right: f64) -> Ordering {
-    left.partial_cmp(&right).unwrap_or(Ordering::Equal)
+    // In a schema that is not valid, a divisor may be zero.
+    float(divisor) != 0.0 && equal::is_multiple(value, divisor)
 }
 
 #[cfg(test)]
@@ -87,6 +35,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::validate::equal::compare;
 
     fn numbers(list: &Value) -> Vec<&Number> {
         let list = list.as_array().expect("an array");

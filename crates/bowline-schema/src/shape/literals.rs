@@ -3,19 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Literal, Type, TypeKind};
-use crate::validate::equal::is_integer;
-
-/// A JSON type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JsonType {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    String,
-    Array,
-    Object,
-}
+use crate::validate::JsonType;
 
 /// Keywords from which the JSON type can be told where a schema does not state it.
 const IMPLIED: [(&str, JsonType); 6] = [
@@ -27,40 +15,13 @@ const IMPLIED: [(&str, JsonType); 6] = [
     ("prefixItems", JsonType::Array),
 ];
 
-impl JsonType {
-    fn parse(name: &Value) -> Option<Self> {
-        Some(match name.as_str()? {
-            "null" => Self::Null,
-            "boolean" => Self::Boolean,
-            "integer" => Self::Integer,
-            "number" => Self::Number,
-            "string" => Self::String,
-            "array" => Self::Array,
-            "object" => Self::Object,
-            _ => return None,
-        })
-    }
-
-    fn includes(self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Integer, Value::Number(number)) => is_integer(number),
-            (Self::Null, Value::Null)
-            | (Self::Boolean, Value::Bool(_))
-            | (Self::Number, Value::Number(_))
-            | (Self::String, Value::String(_))
-            | (Self::Array, Value::Array(_))
-            | (Self::Object, Value::Object(_)) => true,
-            _ => false,
-        }
-    }
-}
-
 /// Returns the JSON types of a schema, stated or implied; empty if it has any.
 pub(super) fn json_types(members: &Map<String, Value>) -> Vec<JsonType> {
     match members.get("type") {
-        Some(name @ Value::String(_)) => return JsonType::parse(name).into_iter().collect(),
+        Some(Value::String(name)) => return JsonType::from_name(name).into_iter().collect(),
         Some(Value::Array(names)) => {
-            let types: Option<Vec<_>> = names.iter().map(JsonType::parse).collect();
+            let parse = |name: &Value| JsonType::from_name(name.as_str()?);
+            let types: Option<Vec<_>> = names.iter().map(parse).collect();
             return types.unwrap_or_default();
         }
         Some(_) => return Vec::new(),
@@ -88,9 +49,8 @@ pub(super) fn literals(values: &[Value], members: &Map<String, Value>, pointer: 
         true => json_types(members),
         false => Vec::new(),
     };
-    let is_possible = |value: &&Value| {
-        types.is_empty() || types.iter().any(|json_type| json_type.includes(value))
-    };
+    let is_possible =
+        |value: &&Value| types.is_empty() || types.iter().any(|json_type| json_type.matches(value));
     of_values(values.iter().filter(is_possible), pointer)
 }
 
@@ -128,6 +88,6 @@ impl TypeKind {
             Self::Array(_) | Self::Tuple(_) => JsonType::Array,
             Self::Object(_) => JsonType::Object,
         };
-        json_type.includes(value)
+        json_type.matches(value)
     }
 }

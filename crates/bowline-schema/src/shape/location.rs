@@ -2,13 +2,15 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fmt::Write as _,
     ptr,
 };
 
 use serde_json::Value;
 
-use crate::validate::resources::{Place, ResourceId, Resources, escape_token, push_subschemas};
+use crate::{
+    pointer::Walk,
+    validate::resources::{Place, ResourceId, Resources, push_subschemas},
+};
 
 /// The maximum length of a JSON Pointer that is kept. There may be one for each type,
 /// so together they could be much longer than the document.
@@ -127,72 +129,16 @@ fn named_schemas(resources: &Resources<'_>) -> HashSet<*const Value> {
     named
 }
 
-/// A value in the document.
-struct Visit<'a> {
-    value: &'a Value,
-    /// The position of the value around it, and what leads from there to this one.
-    step: Option<(usize, Token<'a>)>,
-}
-
-#[derive(Clone, Copy)]
-enum Token<'a> {
-    Name(&'a str),
-    Index(usize),
-}
-
 /// Returns the JSON Pointers of values, in one walk: a search for each would take long.
 fn pointers_to(named: &HashSet<*const Value>, document: &Value) -> HashMap<*const Value, String> {
     let mut pointers = HashMap::new();
-    let mut visited = vec![Visit {
-        value: document,
-        step: None,
-    }];
-    let mut at = 0;
-    while let Some(Visit { value, .. }) = visited.get(at) {
-        let value = *value;
-        if named.contains(&ptr::from_ref(value)) {
-            pointers.insert(ptr::from_ref(value), pointer_of(&visited, at));
+    let mut walk = Walk::new(document);
+    while let Some((position, value)) = walk.next() {
+        let address = ptr::from_ref(value);
+        if named.contains(&address) {
+            let pointer = walk.pointer(position, MAX_POINTER);
+            pointers.insert(address, pointer.unwrap_or_else(|| TOO_LONG.to_owned()));
         }
-        let visit = |value, token| Visit {
-            value,
-            step: Some((at, token)),
-        };
-        match value {
-            Value::Array(items) => {
-                let items = items.iter().enumerate();
-                visited.extend(items.map(|(index, item)| visit(item, Token::Index(index))));
-            }
-            Value::Object(members) => {
-                let members = members.iter();
-                visited.extend(members.map(|(name, member)| visit(member, Token::Name(name))));
-            }
-            _ => {}
-        }
-        at += 1;
     }
     pointers
-}
-
-fn pointer_of(visited: &[Visit<'_>], mut at: usize) -> String {
-    let (mut tokens, mut length) = (Vec::new(), 0);
-    while let Some((outer, token)) = visited[at].step {
-        length += match token {
-            Token::Name(name) => name.len() + 1,
-            Token::Index(_) => 2,
-        };
-        if length > MAX_POINTER {
-            return TOO_LONG.to_owned();
-        }
-        tokens.push(token);
-        at = outer;
-    }
-    let mut pointer = String::new();
-    for token in tokens.into_iter().rev() {
-        // Writing to a string cannot fail.
-        let _ = match token {
-            Token::Name(name) => write!(pointer, "/{}", escape_token(name)),
-            Token::Index(index) => write!(pointer, "/{index}"),
-        };
-    }
-    pointer
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::pointer::unescape_token;
+
 /// Keywords whose members have names that their author chose.
 const NAMED: [&str; 3] = ["$defs", "definitions", "properties"];
 
@@ -39,10 +41,6 @@ fn proposed_name(pointer: &str, schema: &Value) -> String {
         (Some(last), None) => format!("{parent}_{last}"),
         (None, None) => "Root".to_owned(),
     }
-}
-
-fn unescape_token(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::{
     Additional, ArrayType, Bound, Field, NumberType, ObjectType, StringType, TupleType, Type,
-    TypeKind, build::Builder, literals::JsonType, location::Location, union,
+    TypeKind, build::Builder, location::Location, union,
 };
-use crate::validate::resources::escape_token;
+use crate::{pointer::escape_token, validate::JsonType};
 
 /// Keywords that apply other schemas to the same object, which may name members too.
 const APPLICATORS: [&str; 10] = [

@@ -10,7 +10,7 @@ use super::{
     compile::Compiled,
     display::{TruncatedJson, truncate_message},
     error_kind::ValidationErrorKind as Kind,
-    keyword::{Keyword, Node, WholeKeyword, to_u64},
+    keyword::{Keyword, Node, ValueKeyword, WholeKeyword, to_u64},
     location::Location,
     pattern::Pattern,
     resources::ResourceId,
@@ -75,11 +75,27 @@ impl<'a> Check<'a> {
             return false;
         }
         let entered = self.enter(node);
-        let is_valid = self.all(keywords, |check, keyword| {
-            check.check_keyword(keyword, value, location)
+        let is_valid = self.all(keywords, |check, keyword| match keyword {
+            // Most keywords, without the stack frame that the others need.
+            Keyword::Value(keyword) => check.check_value(keyword, value, location),
+            _ => check.check_keyword(keyword, value, location),
         });
         self.leave(entered);
         is_valid
+    }
+
+    #[inline]
+    fn check_value(
+        &mut self,
+        keyword: &ValueKeyword,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
+        let is_met = match keyword {
+            ValueKeyword::Types(types) => types.iter().any(|kind| kind.matches(value)),
+            _ => self.budget.spend(keyword.cost(value)) && keyword.is_met(value),
+        };
+        self.require(is_met, location, || keyword.violation(value))
     }
 
     /// Enters a schema, and returns whether that entered another resource.
@@ -140,15 +156,23 @@ impl<'a> Check<'a> {
         all
     }
 
+    #[inline]
     pub(super) fn require(
         &mut self,
         is_met: bool,
         location: &Location<'_>,
         why: impl FnOnce() -> ValidationError,
     ) -> bool {
-        if !is_met
-            && self.collects_all
-            && self.errors.len() < MAX_ERRORS
+        if !is_met && self.collects_all {
+            self.report(location, why);
+        }
+        is_met
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report(&mut self, location: &Location<'_>, why: impl FnOnce() -> ValidationError) {
+        if self.errors.len() < MAX_ERRORS
             // Without steps left nothing was found out, and nothing more is looked at.
             && !self.budget.is_exhausted()
         {
@@ -162,7 +186,6 @@ impl<'a> Check<'a> {
                 self.errors.push(error);
             }
         }
-        is_met
     }
 
     fn check_keyword(
@@ -172,11 +195,7 @@ impl<'a> Check<'a> {
         location: &Location<'_>,
     ) -> bool {
         match (keyword, value) {
-            (Keyword::Value(value_keyword), _) => {
-                let is_met =
-                    self.budget.spend(value_keyword.cost(value)) && value_keyword.is_met(value);
-                self.require(is_met, location, || value_keyword.violation(value))
-            }
+            (Keyword::Value(keyword), _) => self.check_value(keyword, value, location),
             (Keyword::Whole(whole), _) => self.check_whole(*whole, value, location),
             (Keyword::Ref(node), _) => self.check_node(*node, value, location),
             (Keyword::DynamicRef { target, candidates }, _) => {

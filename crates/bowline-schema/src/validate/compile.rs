@@ -1,10 +1,6 @@
 //! Compilation of a schema, so that checks do not read its JSON.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    ptr,
-    sync::Arc,
-};
+use std::{collections::HashMap, ptr, sync::Arc};
 
 use serde_json::Value;
 
@@ -356,9 +352,10 @@ impl<'a> Compiler<'a> {
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
         let (schema, role) = (&current.schema, current.role.child());
-        let (mut names, mut patterns) = (BTreeSet::new(), Vec::new());
+        let (mut names, mut patterns) = (Vec::new(), Vec::new());
         if let Some(nodes) = self.named_subschemas(schema, "properties", role)? {
             names.extend(nodes.iter().map(|(name, _)| name.clone()));
+            names.sort_unstable();
             keywords.push(Keyword::Properties(nodes));
         }
         if let Some(nodes) = self.named_subschemas(schema, "patternProperties", role)? {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 /// Larger than all integers in JSON.
-const INTEGER_LIMIT: f64 = 1e30;
+pub(crate) const INTEGER_LIMIT: f64 = 1e30;
 
 /// Compares two numbers, however they are written.
 pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
@@ -58,7 +58,7 @@ pub(crate) fn is_integer(number: &Number) -> bool {
 
 /// Returns whether a number is a multiple of another, up to the rounding error
 /// of binary fractions.
-pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
+pub(crate) fn is_multiple(number: &Number, divisor: &Number) -> bool {
     if let (Some(number), Some(divisor)) = (integer(number), integer(divisor)) {
         return number % divisor == 0;
     }
@@ -70,7 +70,7 @@ pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
 /// Returns a number without a fraction, if it is one of those that are compared
 /// exactly: equal numbers give equal integers. Numbers for which this is `None`
 /// are only equal to the same double.
-pub(super) fn as_i128(number: &Number) -> Option<i128> {
+pub(crate) fn as_i128(number: &Number) -> Option<i128> {
     let float = float(number);
     let is_exact = float.fract() == 0.0 && float.abs() < INTEGER_LIMIT;
     integer(number).or_else(|| is_exact.then_some(float as i128))
@@ -81,7 +81,7 @@ fn integer(number: &Number) -> Option<i128> {
     signed.or_else(|| number.as_u64().map(i128::from))
 }
 
-fn float(number: &Number) -> f64 {
+pub(crate) fn float(number: &Number) -> f64 {
     number.as_f64().unwrap_or(f64::NAN)
 }
 

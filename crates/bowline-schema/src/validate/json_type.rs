@@ -52,12 +52,12 @@ impl JsonType {
     }
 
     /// Parses the name of a type.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Returns whether a value has the type.
-    pub(super) fn matches(self, value: &Value) -> bool {
+    pub(crate) fn matches(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer, Value::Number(number)) => is_integer(number),
             (Self::Null, Value::Null)

@@ -1,9 +1,6 @@
 //! Keywords of schemas, and which values satisfy those that need no other schema.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Number, Value};
 
@@ -67,7 +64,8 @@ pub(super) enum Keyword {
     PatternProperties(Vec<(Pattern, Node)>),
     /// For the members that are neither named nor match a pattern.
     Additional {
-        named: BTreeSet<String>,
+        /// Sorted.
+        named: Vec<String>,
         patterns: Vec<Pattern>,
         node: Node,
     },

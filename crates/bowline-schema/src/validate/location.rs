@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::resources::escape_token;
+use crate::pointer::escape_token;
 
 /// The path to a value. A list on the stack: a path is only written out for errors.
 pub(super) enum Location<'a> {

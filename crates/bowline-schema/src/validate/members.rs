@@ -31,11 +31,10 @@ impl<'a> Check<'a> {
                 false
             }
             Keyword::DependentSchemas(nodes) => self.all(nodes, |check, (name, node)| {
-                !members.contains_key(name) || check.check_node(*node, value, location)
+                find(members, name).is_none() || check.check_node(*node, value, location)
             }),
             Keyword::Properties(nodes) => self.all(nodes, |check, (name, node)| {
-                let member = members.get(name);
-                member.is_none_or(|member| {
+                find(members, name).is_none_or(|member| {
                     check.check_node(*node, member, &Location::Member(location, name))
                 })
             }),
@@ -50,11 +49,14 @@ impl<'a> Check<'a> {
                 patterns,
                 node,
             } => {
-                let others = members.iter().filter(|(name, _)| {
+                let mut others = members.iter().filter(|(name, _)| {
                     self.budget.spend(1)
-                        && !named.contains(*name)
+                        && !is_among(named, name)
                         && !patterns.iter().any(|it| self.matches(it, name))
                 });
+                if !self.collects_all && self.is_never(*node) {
+                    return others.next().is_none();
+                }
                 let others = others.collect();
                 let known = |_: &mut Self| named.iter().map(String::as_str).collect();
                 self.check_additional("Additional", others, *node, known, location)
@@ -94,7 +96,7 @@ impl<'a> Check<'a> {
         location: &Location<'_>,
     ) -> bool {
         let compiled = self.compiled;
-        let is_met = members.contains_key(&required.name) || self.has_default(required);
+        let is_met = find(members, &required.name).is_some() || self.has_default(required);
         self.require(is_met, location, || {
             let expected = match required.member {
                 Some(member) => compiled.expectation(member),
@@ -168,4 +170,30 @@ impl<'a> Check<'a> {
         };
         self.errors.iter().any(is_within)
     }
+}
+
+/// Up to this many names are compared one by one, which is faster than hashing or
+/// sorting.
+const FEW_NAMES: usize = 8;
+
+/// Returns a member of an object.
+fn find<'v>(members: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    if members.len() > FEW_NAMES {
+        return members.get(name);
+    }
+    let found = members.iter().find(|(it, _)| is_same(it, name));
+    found.map(|(_, member)| member)
+}
+
+/// Returns whether a name is one of these, which are sorted.
+fn is_among(sorted: &[String], name: &String) -> bool {
+    match sorted.len() > FEW_NAMES {
+        true => sorted.binary_search(name).is_ok(),
+        false => sorted.iter().any(|it| is_same(it, name)),
+    }
+}
+
+/// Names of the same length are common; few of them begin alike.
+fn is_same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && one.bytes().next() == other.bytes().next() && one == other
 }

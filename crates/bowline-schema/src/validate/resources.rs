@@ -8,6 +8,7 @@ use std::{collections::HashMap, ptr};
 use serde_json::{Map, Value};
 
 use super::uri;
+use crate::pointer::{parse_index, percent_decode, unescape_token};
 
 /// Keywords whose value is a schema.
 const SCHEMAS: [&str; 12] = [
@@ -208,30 +209,4 @@ pub(crate) fn push_subschemas<'a>(
             _ => {}
         }
     }
-}
-
-/// Escapes a member's name as a token of a JSON Pointer.
-pub(crate) fn escape_token(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescape_token(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
-}
-
-/// Parses a token of a JSON Pointer as the index of an item.
-fn parse_index(token: &str) -> Option<usize> {
-    let is_padded = token.starts_with('+') || token.starts_with('0') && token.len() > 1;
-    token.parse().ok().filter(|_| !is_padded)
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut pieces = text.split('%');
-    let mut bytes = pieces.next()?.as_bytes().to_vec();
-    for piece in pieces {
-        let (digits, rest) = piece.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }

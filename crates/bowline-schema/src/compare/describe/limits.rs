@@ -5,13 +5,13 @@ use std::{cmp::Ordering, fmt::Display};
 use super::{
     super::{
         findings::Place,
-        number::compare,
         prover::{Bound, End},
     },
     Change, Pair, Part, Scope, Walk,
     path::json,
     place_of,
 };
+use crate::validate::equal::compare;
 
 /// The keywords that are counts, and what they count.
 const COUNTS: [(&str, &str); 6] = [

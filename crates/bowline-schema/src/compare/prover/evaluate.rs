@@ -9,13 +9,14 @@ use super::{
         document::{Node, Target},
         keyword::Role,
         kinds::Kinds,
-        number::{compare, is_multiple},
+        number::is_multiple,
     },
     MAX_DEPTH, Prover,
     arrays::{first_items, other_items},
     members::other_members,
     numbers::limit,
 };
+use crate::validate::equal::compare;
 
 /// An answer. Of several that must all be yes, the least is the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,10 +7,11 @@ use serde_json::{Number, Value};
 use super::{
     super::{
         kinds::Kinds,
-        number::{compare, divides, floor, whole},
+        number::{divides, floor},
     },
     Prover, View,
 };
+use crate::validate::equal::{as_i128, compare};
 
 /// A lower or upper bound of numbers.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ impl Bound<'_> {
     /// Returns the integer within the bound that is next to it.
     fn last_whole(self, end: End) -> Option<i128> {
         let floor = floor(self.value)?;
-        let is_whole = whole(self.value).is_some();
+        let is_whole = as_i128(self.value).is_some();
         Some(match (end, is_whole && !self.is_exclusive) {
             (_, true) => floor,
             (End::Lower, false) => floor + 1,

@@ -1,9 +1,18 @@
 //! Documentation comments.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use super::{expression::Printer, identifier::is_plain};
-use crate::shape::{Bound, Literal, NumberType, StringType, Type, TypeKind};
+use super::{
+    super::{
+        facts::facts,
+        hidden::is_hidden,
+        value::{cut, write_json},
+    },
+    expression::Printer,
+};
+use crate::shape::{Literal, Type, TypeKind};
 
 /// The width of a line of documentation.
 const WIDTH: usize = 96;
@@ -11,6 +20,8 @@ const WIDTH: usize = 96;
 const MAX_VALUE: usize = 120;
 /// How many values of a type without an item are listed.
 const MAX_LITERALS: usize = 20;
+/// Keywords that restrict nothing.
+const ANNOTATIONS: [&str; 4] = ["description", "title", "default", "examples"];
 
 /// Returns a documentation comment of these paragraphs, indented by this many spaces.
 /// Code in them becomes plain text: it would be run as a test.
@@ -46,9 +57,10 @@ pub(super) fn write_docs(out: &mut String, paragraphs: &[String], indent: usize)
 }
 
 fn write_line(out: &mut String, line: &str, indent: usize) {
-    let comment = format!("/// {line}");
-    out.push_str(&" ".repeat(indent));
-    out.push_str(comment.trim_end());
+    out.extend(std::iter::repeat_n(' ', indent));
+    out.push_str("/// ");
+    out.push_str(line);
+    out.truncate(out.trim_end().len());
     out.push('\n');
 }
 
@@ -58,11 +70,7 @@ fn doc_lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut in_code = false;
     for line in text.trim().lines() {
-        let line: String = line
-            .chars()
-            .map(|character| if character == '\t' { ' ' } else { character })
-            .filter(|character| is_plain(*character))
-            .collect();
+        let line = plain_line(line);
         let line = line.trim_end();
         let trimmed = line.trim_start();
         let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
@@ -86,20 +94,36 @@ fn doc_lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-fn wrap(text: &str, indent: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![indent.to_owned()];
-    for word in text.split(' ') {
-        let last = lines.last_mut().expect("there is a first line");
-        let is_empty = last.trim().is_empty();
-        if !is_empty && last.chars().count() + 1 + word.chars().count() > width {
-            lines.push(format!("{indent}{word}"));
-        } else {
-            if !is_empty {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
+/// Returns a line without what an editor would not show.
+fn plain_line(line: &str) -> Cow<'_, str> {
+    // Most are: printable ASCII.
+    if line.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(line);
     }
+    let plain = line
+        .chars()
+        .map(|character| if character == '\t' { ' ' } else { character })
+        .filter(|character| !is_hidden(*character));
+    Cow::Owned(plain.collect())
+}
+
+fn wrap(text: &str, indent: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut line, mut length) = (indent.to_owned(), indent.len());
+    for word in text.split(' ') {
+        let is_empty = length == indent.len();
+        let word_length = word.chars().count();
+        if !is_empty && length + 1 + word_length > width {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            length = indent.len();
+        } else if !is_empty {
+            line.push(' ');
+            length += 1;
+        }
+        line.push_str(word);
+        length += word_length;
+    }
+    lines.push(line);
     lines
 }
 
@@ -108,52 +132,28 @@ impl Printer<'_> {
     pub(super) fn use_docs(&self, ty: &Type) -> Vec<String> {
         let text = ty.annotations.description.as_ref();
         let text = text.or(ty.annotations.title.as_ref());
-        let mut facts = self.restrictions(ty);
+        let mut sentences = self.restrictions(ty);
         if let Some(default) = &ty.annotations.default {
-            facts.push(format!("Default: {}.", code(default)));
+            sentences.push(format!("Default: {}.", code(default)));
         }
-        vec![text.cloned().unwrap_or_default(), facts.join(" ")]
+        vec![text.cloned().unwrap_or_default(), sentences.join(" ")]
     }
 
-    /// Returns the restrictions that the Rust type does not express.
+    /// Returns the restrictions that the Rust type does not express, in sentences.
     fn restrictions(&self, ty: &Type) -> Vec<String> {
         match &ty.kind {
-            TypeKind::Integer(number) | TypeKind::Number(number) => range(number),
-            TypeKind::String(string) => string_facts(string),
             TypeKind::Literals(literals) if !self.is_enum(literals) => vec![one_of(literals)],
-            TypeKind::Array(array) => count_facts(array.min_items, array.max_items, "item"),
-            TypeKind::Any => self.schema_fact(ty),
-            _ => Vec::new(),
+            TypeKind::Any => self.schema_sentence(ty).into_iter().collect(),
+            _ => sentence(&facts(ty, inline)).into_iter().collect(),
         }
     }
 
-    fn schema_fact(&self, ty: &Type) -> Vec<String> {
+    fn schema_sentence(&self, ty: &Type) -> Option<String> {
         let schema = self.shape.schema(ty);
-        let is_told = |members: &serde_json::Map<String, Value>| {
-            let annotations = ["description", "title", "default", "examples"];
-            members
-                .keys()
-                .any(|key| !annotations.contains(&key.as_str()))
-        };
-        match schema {
-            Value::Object(members) if is_told(members) => {
-                vec![format!("Schema: {}.", code(schema))]
-            }
-            _ => Vec::new(),
-        }
+        let is_restriction = |keyword: &String| !ANNOTATIONS.contains(&keyword.as_str());
+        let has_restrictions = schema.as_object()?.keys().any(is_restriction);
+        has_restrictions.then(|| format!("Schema: {}.", code(schema)))
     }
-}
-
-fn code(value: &Value) -> String {
-    let text = value.to_string();
-    let is_long = text.chars().count() > MAX_VALUE;
-    let shown: String = text
-        .chars()
-        .take(MAX_VALUE)
-        .filter(|it| *it != '`')
-        .collect();
-    let ellipsis = if is_long { "…" } else { "" };
-    format!("`{shown}{ellipsis}`")
 }
 
 fn one_of(literals: &[Literal]) -> String {
@@ -165,57 +165,22 @@ fn one_of(literals: &[Literal]) -> String {
     format!("One of {}.", listed.join(", "))
 }
 
-fn range(number: &NumberType) -> Vec<String> {
-    let bound = |bound: &Option<Bound>, words: [&str; 2]| {
-        bound.as_ref().map(|bound| {
-            let words = words[usize::from(bound.is_exclusive)];
-            format!("{words} {}", bound.value)
-        })
-    };
-    let minimum = bound(&number.minimum, ["at least", "more than"]);
-    let maximum = bound(&number.maximum, ["at most", "less than"]);
-    let multiple = number.multiple_of.as_ref();
-    let multiple = multiple.map(|number| format!("a multiple of {number}"));
-    sentence([minimum, maximum, multiple])
-}
-
-fn string_facts(string: &StringType) -> Vec<String> {
-    let mut facts = count_facts(string.min_length, string.max_length, "character");
-    facts.extend(
-        string
-            .format
-            .as_ref()
-            .map(|format| format!("Format: {}.", inline(format))),
-    );
-    let pattern = string.pattern.as_ref();
-    facts.extend(pattern.map(|pattern| format!("Pattern: {}.", inline(pattern))));
-    facts
-}
-
-fn count_facts(min: Option<u64>, max: Option<u64>, unit: &str) -> Vec<String> {
-    let count = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
-    let min = min
-        .filter(|min| *min > 0)
-        .map(|min| format!("at least {}", count(min)));
-    let max = max.map(|max| format!("at most {}", count(max)));
-    sentence([min, max, None])
-}
-
-fn sentence(parts: [Option<String>; 3]) -> Vec<String> {
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let joined = parts.join(", ");
+fn sentence(facts: &[String]) -> Option<String> {
+    let joined = facts.join(", ");
     let mut chars = joined.chars();
-    let first = chars.next();
-    first
-        .map(|first| format!("{}{}.", first.to_uppercase(), chars.as_str()))
-        .into_iter()
-        .collect()
+    let first = chars.next()?.to_uppercase();
+    Some(format!("{first}{}.", chars.as_str()))
+}
+
+/// Returns a value as code on one line.
+fn code(value: &Value) -> String {
+    inline(&write_json(value, MAX_VALUE))
 }
 
 /// Returns a text as code on one line.
 fn inline(text: &str) -> String {
-    let shown = text.chars().take(MAX_VALUE);
-    let shown: String = shown.filter(|it| *it != '`' && is_plain(*it)).collect();
+    let is_shown = |character: &char| *character != '`' && !is_hidden(*character);
+    let shown: String = cut(text, MAX_VALUE).chars().filter(is_shown).collect();
     format!("`{shown}`")
 }
 

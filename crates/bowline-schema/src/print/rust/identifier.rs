@@ -1,6 +1,9 @@
 //! Identifiers of Rust for any names.
 
-use super::super::words::{pascal_case, snake_case};
+use super::super::{
+    hidden::is_hidden,
+    words::{pascal_case, snake_case},
+};
 
 /// Keywords, which may be names when they are written as raw identifiers.
 const KEYWORDS: &[&str] = &[
@@ -88,19 +91,10 @@ pub fn string_literal(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' | '\n' | '\r' | '\t' => literal.extend(character.escape_default()),
-            plain if is_plain(plain) => literal.push(plain),
-            other => literal.extend(other.escape_unicode()),
+            hidden if is_hidden(hidden) => literal.extend(hidden.escape_unicode()),
+            visible => literal.push(visible),
         }
     }
     literal.push('"');
     literal
-}
-
-/// Returns whether a character shows as itself in source code.
-pub(super) fn is_plain(character: char) -> bool {
-    let changes_direction = matches!(
-        character,
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-    );
-    !character.is_control() && !changes_direction
 }

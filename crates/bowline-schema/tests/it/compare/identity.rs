@@ -1,7 +1,5 @@
 //! That a schema is the same as itself, whatever it is.
 
-use std::{fs, path::Path};
-
 use bowline_schema::compare::{ChangeKind, Usage, compare};
 use serde_json::{Value, json};
 
@@ -23,53 +21,63 @@ fn has_relative_reference(schema: &Value) -> bool {
     text.contains("\"$id\"") || text.contains("$dynamicRef") || text.contains("$recursiveRef")
 }
 
-#[test]
-fn every_schema_of_the_official_suite_is_the_same_as_itself() {
-    let (mut schemas, mut with_ids) = (0, 0);
-    for group in suite() {
-        let schema = &group["schema"];
-        for usage in [Usage::Input, Usage::Output] {
-            let same = compare(schema, &schema.clone(), usage);
-            assert_eq!(same.kind(), ChangeKind::Identical, "{schema}");
-            assert_eq!(same.differences(), []);
-            let Some(other) = written_differently(schema) else {
-                continue;
-            };
-            let other = compare(schema, &other, usage);
-            let is_text = other.kind() == ChangeKind::TextOnly;
-            assert!(
-                is_text || has_relative_reference(schema),
-                "{schema}: {other:?}"
-            );
-            with_ids += usize::from(!is_text);
-        }
-        schemas += 1;
-    }
-    assert!(schemas > 900, "{schemas} schemas");
-    assert!(
-        with_ids < 150,
-        "{with_ids} that are not known to be the same"
-    );
-}
+/// Tests with the official suite, which `cargo xtask peers` installs.
+mod peers {
+    use std::{fs, path::Path};
 
-/// Returns all groups of tests, of all drafts that are supported in part.
-fn suite() -> Vec<Value> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let suite = workspace.join("target/peers/json-schema-test-suite/tests");
-    let mut groups = Vec::new();
-    for draft in ["draft7", "draft2019-09", "draft2020-12"] {
-        let folder = suite.join(draft);
-        let entries = fs::read_dir(&folder).unwrap_or_else(|error| {
-            panic!("{}: {error}; run `cargo xtask peers`", folder.display())
-        });
-        let paths = entries.map(|entry| entry.expect("it is readable").path());
-        for path in paths.filter(|path| path.extension().is_some_and(|it| it == "json")) {
-            let text = fs::read_to_string(&path).expect("it is readable");
-            let all: Vec<Value> = serde_json::from_str(&text).expect("it is JSON");
-            groups.extend(all);
+    use bowline_schema::compare::{ChangeKind, Usage, compare};
+    use serde_json::Value;
+
+    use super::{has_relative_reference, written_differently};
+
+    #[test]
+    fn every_schema_of_the_official_suite_is_the_same_as_itself() {
+        let (mut schemas, mut with_ids) = (0, 0);
+        for group in suite() {
+            let schema = &group["schema"];
+            for usage in [Usage::Input, Usage::Output] {
+                let same = compare(schema, &schema.clone(), usage);
+                assert_eq!(same.kind(), ChangeKind::Identical, "{schema}");
+                assert_eq!(same.differences(), []);
+                let Some(other) = written_differently(schema) else {
+                    continue;
+                };
+                let other = compare(schema, &other, usage);
+                let is_text = other.kind() == ChangeKind::TextOnly;
+                assert!(
+                    is_text || has_relative_reference(schema),
+                    "{schema}: {other:?}"
+                );
+                with_ids += usize::from(!is_text);
+            }
+            schemas += 1;
         }
+        assert!(schemas > 900, "{schemas} schemas");
+        assert!(
+            with_ids < 150,
+            "{with_ids} that are not known to be the same"
+        );
     }
-    groups
+
+    /// Returns all groups of tests, of all drafts that are supported in part.
+    fn suite() -> Vec<Value> {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let suite = workspace.join("target/peers/json-schema-test-suite/tests");
+        let mut groups = Vec::new();
+        for draft in ["draft7", "draft2019-09", "draft2020-12"] {
+            let folder = suite.join(draft);
+            let entries = fs::read_dir(&folder).unwrap_or_else(|error| {
+                panic!("{}: {error}; run `cargo xtask peers`", folder.display())
+            });
+            let paths = entries.map(|entry| entry.expect("it is readable").path());
+            for path in paths.filter(|path| path.extension().is_some_and(|it| it == "json")) {
+                let text = fs::read_to_string(&path).expect("it is readable");
+                let all: Vec<Value> = serde_json::from_str(&text).expect("it is JSON");
+                groups.extend(all);
+            }
+        }
+        groups
+    }
 }
 
 #[test]

@@ -1,0 +1,3 @@
+//! Tests with programs of others, which `cargo xtask peers` installs.
+
+mod typescript;
