@@ -35,6 +35,8 @@ pub(crate) enum Target {
     /// This part of what the limit reaches. For what is better the less, the
     /// limit over ours.
     OfLimit(f64),
+    /// So many times as good as the crate jsonschema.
+    TimesJsonschema(f64),
     /// No more than this.
     AtMost(f64),
 }
@@ -49,6 +51,8 @@ pub(crate) enum Who {
     Rmcp,
     /// rmcp, with everything set as is best for it.
     RmcpTuned,
+    /// The crate jsonschema.
+    Jsonschema,
     /// The least that does the same work.
     Limit,
     /// The least that is possible, doing less than all the work.
@@ -57,10 +61,11 @@ pub(crate) enum Who {
 
 impl Who {
     /// All, in the order of the tables.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Ours,
         Self::Rmcp,
         Self::RmcpTuned,
+        Self::Jsonschema,
         Self::Limit,
         Self::Bare,
     ];
@@ -71,6 +76,7 @@ impl Who {
             Self::Ours => "Bowline",
             Self::Rmcp => "rmcp, as shown",
             Self::RmcpTuned => "rmcp, tuned",
+            Self::Jsonschema => "jsonschema",
             Self::Limit => "baseline",
             Self::Bare => "bare baseline",
         }

@@ -118,6 +118,7 @@ impl Line {
         Some(match target {
             Target::TimesRmcp(times) => self.ratio(self.rival()?)?.median >= times,
             Target::OfLimit(part) => self.ratio(Who::Limit)?.median >= part,
+            Target::TimesJsonschema(times) => self.ratio(Who::Jsonschema)?.median >= times,
             Target::AtMost(most) => self.of(Who::Ours)?.median <= most,
         })
     }

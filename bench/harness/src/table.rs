@@ -7,32 +7,46 @@ use crate::{
     results::{Line, Results, Spread},
 };
 
-/// A line for each figure: ours, rmcp's better one, the limit, and the ratios.
+/// One that ours is compared with, and who that is in a line.
+type Rival = (&'static str, fn(&Line) -> Option<Who>);
+
+const RIVALS: [Rival; 3] = [
+    ("rmcp", Line::rival),
+    ("jsonschema", |_| Some(Who::Jsonschema)),
+    ("baseline", |_| Some(Who::Limit)),
+];
+
+/// A line for each figure: ours, those that some figure has, the ratios, and what was
+/// to be reached. Of rmcp's two, the better one.
 pub(crate) fn summary<'a>(lines: impl IntoIterator<Item = &'a Line>) -> String {
-    let mut text = String::from(
-        "| figure | Bowline | rmcp | baseline | × rmcp | × baseline | target |\n\
-         |---|---:|---:|---:|---:|---:|---|\n",
-    );
+    let lines: Vec<&Line> = lines.into_iter().collect();
+    let has = |(_, who): &Rival| {
+        let mut found = lines.iter().filter_map(|line| line.of(who(line)?));
+        found.next().is_some()
+    };
+    let rivals: Vec<Rival> = RIVALS.into_iter().filter(has).collect();
+    let names: String = rivals
+        .iter()
+        .map(|(name, _)| format!(" {name} |"))
+        .collect();
+    let ratios: String = rivals
+        .iter()
+        .map(|(name, _)| format!(" × {name} |"))
+        .collect();
+    let columns = "---:|".repeat(1 + 2 * rivals.len());
+    let mut text = format!("| figure | Bowline |{names}{ratios} target |\n|---|{columns}---|\n");
     for line in lines {
-        let rival = line.rival();
-        let middle =
-            |who: Option<Who>| who.and_then(|who| line.of(who)).map(|it| number(it.median));
-        let ratio = |who: Option<Who>| {
-            who.and_then(|who| line.ratio(who))
-                .map(|it| times(it.median))
-        };
-        let _ = writeln!(
-            text,
-            "| {}, {} | {} | {} | {} | {} | {} | {} |",
-            line.title,
-            line.unit,
-            cell(middle(Some(Who::Ours))),
-            cell(middle(rival)),
-            cell(middle(Some(Who::Limit))),
-            cell(ratio(rival)),
-            cell(ratio(Some(Who::Limit))),
-            targets(line),
-        );
+        let _ = write!(text, "| {}, {} |", line.title, line.unit);
+        let middle = |who: Who| line.of(who).map(|it| number(it.median));
+        let _ = write!(text, " {} |", cell(middle(Who::Ours)));
+        for (_, who) in &rivals {
+            let _ = write!(text, " {} |", cell(who(line).and_then(middle)));
+        }
+        for (_, who) in &rivals {
+            let ratio = who(line).and_then(|who| line.ratio(who));
+            let _ = write!(text, " {} |", cell(ratio.map(|it| times(it.median))));
+        }
+        let _ = writeln!(text, " {} |", targets(line));
     }
     text
 }
@@ -66,6 +80,7 @@ fn targets(line: &Line) -> String {
         let wanted = match target {
             Target::TimesRmcp(times) => format!("≥ {times} × rmcp"),
             Target::OfLimit(part) => format!("≥ {part} × baseline"),
+            Target::TimesJsonschema(times) => format!("≥ {times} × jsonschema"),
             Target::AtMost(most) => format!("≤ {}", number(*most)),
         };
         match line.reaches(*target) {

@@ -114,7 +114,7 @@ fn name(who: Who) -> &'static str {
         Who::Ours => "ours",
         Who::Rmcp => "rmcp",
         Who::RmcpTuned => "rmcp-tuned",
-        Who::Limit => "limit",
+        Who::Limit | Who::Jsonschema => "limit",
         Who::Bare => "bare",
     }
 }

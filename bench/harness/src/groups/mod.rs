@@ -6,6 +6,7 @@ mod http_client;
 mod http_server;
 mod instructions;
 mod list;
+mod schema;
 mod sides;
 mod stdio;
 
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<Group> {
         http_server::memory(),
         http_client::group(),
         list::group(),
+        schema::group(),
         instructions::group(),
         growth::group(),
         build::group(),

@@ -127,6 +127,6 @@ pub(crate) fn name(who: Who) -> &'static str {
         Who::Ours => "ours",
         Who::Rmcp => "rmcp",
         Who::RmcpTuned => "rmcp-tuned",
-        Who::Limit | Who::Bare => "limit",
+        Who::Jsonschema | Who::Limit | Who::Bare => "limit",
     }
 }
