@@ -1,6 +1,11 @@
 //! Pinned tools: calls only to tools as they were reviewed.
 
-use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{sync::Mutex, time::Instant};
 
@@ -53,7 +58,7 @@ impl Pins {
 
     /// Returns what has changed about the tools since the review.
     fn changes(&self, tools: &[Tool]) -> HashMap<String, Change> {
-        let mut current = HashMap::new();
+        let mut current = HashSet::new();
         let mut changes = HashMap::new();
         for tool in tools {
             let name = tool.name.as_str();
@@ -71,10 +76,10 @@ impl Pins {
                     changes.insert(name.to_owned(), Change::added(ItemKind::Tool, name));
                 }
             }
-            current.insert(name, ());
+            current.insert(name);
         }
         let removed = self.server.tools.keys();
-        let removed = removed.filter(|name| !current.contains_key(name.as_str()));
+        let removed = removed.filter(|name| !current.contains(name.as_str()));
         changes.extend(removed.map(|name| (name.clone(), Change::removed(ItemKind::Tool, name))));
         changes
     }
@@ -172,7 +177,9 @@ impl Review {
         while let Some(notification) = self.notifications.try_next() {
             is_changed |= matches!(
                 notification,
-                Notification::ToolsChanged | Notification::Lost(_)
+                Notification::ToolsChanged
+                    | Notification::Resubscribed { .. }
+                    | Notification::Lost(_)
             );
         }
         session == self.session && is_fresh && !is_changed

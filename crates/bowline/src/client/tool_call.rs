@@ -1,6 +1,7 @@
 //! A call of a tool: its options, and what its result becomes.
 
 use std::{
+    borrow::Cow,
     future::{Future, IntoFuture},
     marker::PhantomData,
     pin::Pin,
@@ -187,13 +188,9 @@ impl<T: DeserializeOwned> ToolOutput for Typed<T> {
 
     fn from_result(result: CallToolResult) -> Result<T, Error> {
         let result = result.into_result()?;
-        let text = match &result.structured_content {
-            Some(_) => String::new(),
-            None => result.all_text(),
-        };
         let json = match &result.structured_content {
-            Some(value) => value.get(),
-            None => &text,
+            Some(value) => Cow::Borrowed(value.get()),
+            None => Cow::Owned(result.all_text()),
         };
         match jsonrpc::decode(json.as_bytes()) {
             Ok(output) => Ok(output),

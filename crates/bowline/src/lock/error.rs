@@ -41,7 +41,8 @@ impl fmt::Display for LockError {
             Self::Hash { server, tool } => write!(
                 f,
                 "the hash of tool `{tool}` of server `{server}` does not match its definition: the \
-                 lock file was edited or damaged; restore it, or lock the server again"
+                 lock file was edited or damaged; restore it, or delete it and lock the servers \
+                 again"
             ),
             Self::Schema { tool, reason } => {
                 write!(f, "the schema of tool `{tool}` cannot be read: {reason}")

@@ -83,3 +83,42 @@ impl Lock {
         json
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Tool;
+
+    fn file() -> String {
+        let mut tool = Tool::new("roll");
+        tool.description = Some("Rolls dice".to_owned());
+        let server = LockedServer::default().with_tools([&tool]);
+        let mut lock = Lock::default();
+        let server = server.expect("the schema is read");
+        lock.servers.insert("dice".to_owned(), server);
+        lock.to_json()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let lock = Lock::parse(&file()).expect("a lock");
+        assert_eq!(lock.to_json(), file());
+    }
+
+    #[test]
+    fn a_tool_that_was_edited_is_refused() {
+        let edited = file().replace("Rolls dice", "Reads keys");
+        let error = Lock::parse(&edited).expect_err("the hash differs");
+        assert!(matches!(error, LockError::Hash { tool, .. } if tool == "roll"));
+    }
+
+    #[test]
+    fn what_this_program_does_not_know_is_refused() {
+        let newer = file().replace("\"version\": 1", "\"version\": 2");
+        let error = Lock::parse(&newer).expect_err("a newer version");
+        assert!(matches!(error, LockError::Version(2)));
+        let unknown = file().replace("\"hash\"", "\"extra\": 1, \"hash\"");
+        let error = Lock::parse(&unknown).expect_err("an unknown member");
+        assert!(matches!(error, LockError::Invalid(_)));
+    }
+}

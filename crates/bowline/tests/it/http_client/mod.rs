@@ -5,6 +5,8 @@ mod connections;
 mod hostile;
 mod opening;
 mod peers;
+#[cfg(feature = "lock")]
+mod pins;
 mod proxy;
 mod redirects;
 pub(crate) mod rig;
