@@ -9,6 +9,8 @@ use bowline::{
     model::Tool,
 };
 
+#[path = "src/difficult_names.rs"]
+mod difficult_names;
 #[path = "src/offers.rs"]
 mod offers;
 #[path = "src/random.rs"]
@@ -21,11 +23,13 @@ const CASES: u64 = 120;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/difficult_names.rs");
     println!("cargo::rerun-if-changed=src/offers.rs");
     println!("cargo::rerun-if-changed=src/random.rs");
     println!("cargo::rustc-check-cfg=cfg(has_servers)");
     let out = env::var("OUT_DIR")?;
     write_random_schemas(Path::new(&out))?;
+    write_difficult(Path::new(&out))?;
     write_guide(Path::new(&out))?;
     let offers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers/offers.json");
     println!("cargo::rerun-if-changed={}", offers.display());
@@ -61,6 +65,16 @@ fn write_random_schemas(out: &Path) -> Result<(), Box<dyn Error>> {
     let text = bowline_codegen::rust::generate_one(&lock)?;
     fs::write(out.join("random_schemas.rs"), text)?;
     fs::write(out.join("cases.rs"), list)?;
+    Ok(())
+}
+
+/// Generates a client for a server with difficult names.
+fn write_difficult(out: &Path) -> Result<(), Box<dyn Error>> {
+    let mut lock = Lock::default();
+    lock.servers
+        .insert("difficult".to_owned(), difficult_names::server()?);
+    let text = bowline_codegen::rust::generate_one(&lock)?;
+    fs::write(out.join("difficult.rs"), text)?;
     Ok(())
 }
 

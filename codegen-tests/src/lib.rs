@@ -1,22 +1,28 @@
-//! Generated clients, compiled: for random schemas, and for servers of others.
+//! Generated clients, compiled: for random schemas, for difficult names, and for servers
+//! of others.
 
 #![deny(warnings)]
 
 #[cfg(all(test, has_servers))]
-mod calls;
+mod difficult_names;
 #[cfg(all(test, has_servers))]
 mod offers;
+#[cfg(test)]
+mod peers;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
 mod random_value;
 #[cfg(test)]
 mod round_trip;
-#[cfg(all(test, has_servers))]
-mod source;
 
 include!(concat!(env!("OUT_DIR"), "/random_schemas.rs"));
+include!(concat!(env!("OUT_DIR"), "/difficult.rs"));
 include!(concat!(env!("OUT_DIR"), "/guide.rs"));
+
+/// What the tests of the generator compare with.
+#[path = "../../crates/bowline-codegen/tests/golden/rust/mod.rs"]
+pub mod golden;
 
 /// The guide to typed clients, whose code must compile.
 #[cfg(doctest)]
@@ -27,11 +33,4 @@ struct Guide;
 #[cfg(has_servers)]
 pub mod servers {
     include!(concat!(env!("OUT_DIR"), "/servers.rs"));
-}
-
-/// Without the servers, their clients are not tested.
-#[cfg(all(test, not(has_servers)))]
-#[test]
-fn servers_are_installed() {
-    panic!("target/peers/offers.json is missing; run `cargo xtask peers`");
 }

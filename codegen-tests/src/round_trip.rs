@@ -29,7 +29,7 @@ fn round_trip<T: DeserializeOwned + Serialize>(value: &Value) -> Result<Value, S
 }
 
 /// Compares as schemas do: `1` equals `1.0`, and the order of members does not matter.
-fn are_equal(one: &Value, other: &Value) -> bool {
+pub(crate) fn are_equal(one: &Value, other: &Value) -> bool {
     let schema = Validator::new(&json!({"const": one})).expect("a schema");
     schema.is_valid(other)
 }

@@ -42,7 +42,7 @@ impl fmt::Display for GenerateError {
             } => write!(
                 f,
                 "two {what} have the same identifier `{identifier}`: {one:?} and {other:?}; rename \
-                 one of them on the server, or leave one out"
+                 one of them on the server"
             ),
             Self::UnknownServer { name, known } => write!(
                 f,

@@ -76,9 +76,17 @@ fn modules(lock: &Lock) -> Result<Vec<(String, String)>, GenerateError> {
     let mut scope = Scope::new("servers");
     let mut modules = Vec::new();
     for (name, server) in &lock.servers {
-        let identifier = function_name(name);
+        let identifier = module_name(name);
         scope.take(name, &identifier)?;
         modules.push((identifier, module::module(name, server)?));
     }
     Ok(modules)
+}
+
+/// Returns the name of a server's module. `mod.rs` is the file that lists the modules.
+fn module_name(server: &str) -> String {
+    match function_name(server).as_str() {
+        "r#mod" => "mod_".to_owned(),
+        name => name.to_owned(),
+    }
 }

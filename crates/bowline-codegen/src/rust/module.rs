@@ -25,43 +25,13 @@ pub(super) fn module(name: &str, server: &LockedServer) -> Result<String, Genera
     let mut text = header(name, server);
     text.push_str(ALLOWED);
     let mut items = tools::section(name, server)?;
-    let imports = imports(&items.concat());
     items.extend(prompts::section(name, server)?);
     items.extend(resources::section(server));
-    for item in imports.into_iter().chain(items) {
+    for item in items {
         text.push('\n');
         text.push_str(&item);
     }
     Ok(text)
-}
-
-/// Returns what the functions of tools need.
-fn imports(functions: &str) -> Option<String> {
-    if functions.is_empty() {
-        return None;
-    }
-    let mut names = vec!["Client", "client::ToolCall"];
-    names.extend(
-        functions
-            .contains("(ToolMode::")
-            .then_some("model::ToolMode"),
-    );
-    let typed = [("Object::new()", "Object"), ("Typed<", "Typed")];
-    let typed = typed.iter().filter(|(text, _)| functions.contains(text));
-    let typed: Vec<_> = typed.map(|(_, name)| *name).collect();
-    let typed = match typed[..] {
-        [] => None,
-        [only] => Some(format!("typed::{only}")),
-        _ => Some(format!("typed::{{{}}}", typed.join(", "))),
-    };
-    names.extend(typed.as_deref());
-    let line = format!("use ::bowline::{{{}}};\n", names.join(", "));
-    // As rustfmt has it: nested braces take lines of their own.
-    let is_nested = typed.as_ref().is_some_and(|typed| typed.contains('{'));
-    Some(match is_nested {
-        false => line,
-        true => format!("use ::bowline::{{\n    {},\n}};\n", names.join(",\n    ")),
-    })
 }
 
 fn header(name: &str, server: &LockedServer) -> String {

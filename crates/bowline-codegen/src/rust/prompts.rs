@@ -3,29 +3,31 @@
 use bowline::lock::{LockedPrompt, LockedServer};
 use bowline_schema::print::rust::{Purpose, RustTypes, doc_comment, function_name, string_literal};
 
-use super::source::{Function, imports, indented, options};
+use super::source::{Function, function_imports, indented, options, type_imports};
 use crate::{describe::prompt_arguments, error::GenerateError, names::Scope};
 
-const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::GetPromptResult};\n";
-
-const ARGUMENTS: &str = "use ::bowline::typed::prompt_arguments;\n";
+/// The function that is imported.
+const RESERVED: &str = "prompt_arguments";
 
 /// Returns the module for the prompts of a server, if it has any.
 pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, GenerateError> {
     let mut scope = Scope::new(format!("prompts of server {name:?}"));
-    let mut items = Vec::new();
+    let (mut functions, mut items) = (Vec::new(), Vec::new());
     for (name, prompt) in &server.prompts {
-        let identifier = function_name(name);
+        let mut identifier = function_name(name);
+        if identifier == RESERVED {
+            identifier.push('_');
+        }
         scope.take(name, &identifier)?;
-        items.push(function(name, &identifier, prompt).print(4));
+        let function = function(name, &identifier, prompt);
+        items.push(function.print(4));
         items.extend(types(&identifier, prompt));
+        functions.push(function);
     }
     if items.is_empty() {
         return Ok(Vec::new());
     }
-    let has_arguments = server.prompts.values().any(|it| !it.arguments.is_empty());
-    let typed = if has_arguments { ARGUMENTS } else { "" };
-    items.insert(0, format!("{typed}{IMPORTS}"));
+    items.splice(0..0, function_imports(&functions));
     let body = indented(&items.join("\n"));
     Ok(vec![format!(
         "/// Prompts.\npub mod prompts {{\n{body}}}\n"
@@ -42,7 +44,10 @@ fn function(name: &str, identifier: &str, prompt: &LockedPrompt) -> Function {
     };
     let text = prompt.description.as_ref().or(prompt.title.as_ref());
     let call = format!("get({}, {arguments})", string_literal(name));
+    let mut imports = vec!["Client", "client::Call", "model::GetPromptResult"];
+    imports.extend(has_arguments.then_some("typed::prompt_arguments"));
     Function {
+        imports,
         docs: vec![text.cloned().unwrap_or_else(|| format!("Gets `{name}`."))],
         name: identifier.to_owned(),
         parameters,
@@ -61,7 +66,7 @@ fn types(identifier: &str, prompt: &LockedPrompt) -> Option<String> {
     let mut types = RustTypes::new(options(8));
     types.add(&shape, "Args", Purpose::Make);
     let items = types.items();
-    let body = format!("{}\n{items}", imports(&types));
+    let body = format!("{}\n{items}", type_imports(&types));
     let docs = doc_comment(
         &[format!("The types of [`{identifier}`](fn@{identifier}).")],
         0,

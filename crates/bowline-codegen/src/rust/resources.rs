@@ -5,40 +5,33 @@ use std::collections::HashSet;
 use bowline::lock::{LockedResource, LockedServer};
 use bowline_schema::print::rust::{doc_comment, field_name, function_name, string_literal};
 
-use super::source::{Function, format_statement, indented};
+use super::source::{Function, constant, format_statement, function_imports, indented};
 use crate::names::numbered;
-
-const IMPORTS: &str = "use ::bowline::{Client, client::Call, model::ReadResourceResult};\n";
-
-const ENCODE: &str = "use ::bowline::typed::encode;\n";
 
 /// Returns the module for the resources of a server, if it has any.
 pub(super) fn section(server: &LockedServer) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let mut items = Vec::new();
+    // What is imported.
+    let mut taken = HashSet::from(["encode".to_owned()]);
+    let (mut functions, mut items) = (Vec::new(), Vec::new());
     for (uri, resource) in &server.resources {
         let name = free_name(resource, &mut taken);
-        items.push(constant(&name, uri, resource));
-        let address = constant_name(&name);
-        items.push(reader(&name, resource, Vec::new(), String::new(), &address).print(4));
+        items.push(address(&name, uri, resource));
+        let function = reader(&name, resource, &constant_name(&name));
+        items.push(function.print(4));
+        functions.push(function);
     }
     for (template, resource) in &server.resource_templates {
         let name = free_name(resource, &mut taken);
-        items.push(constant(&name, template, resource));
-        items.extend(template_reader(&name, template, resource));
+        items.push(address(&name, template, resource));
+        if let Some(function) = template_reader(&name, template, resource) {
+            items.push(function.print(4));
+            functions.push(function);
+        }
     }
     if items.is_empty() {
         return Vec::new();
     }
-    let uses = |text: &str| items.iter().any(|item| item.contains(text));
-    let client = if uses("client: &'a Client") {
-        IMPORTS
-    } else {
-        ""
-    };
-    let encode = if uses("encode(") { ENCODE } else { "" };
-    let imports = format!("{encode}{client}");
-    items.splice(0..0, (!imports.is_empty()).then_some(imports));
+    items.splice(0..0, function_imports(&functions));
     let body = indented(&items.join("\n"));
     vec![format!("/// Resources.\npub mod resources {{\n{body}}}\n")]
 }
@@ -52,10 +45,9 @@ fn free_name(resource: &LockedResource, taken: &mut HashSet<String>) -> String {
     })
 }
 
-fn constant(name: &str, uri: &str, resource: &LockedResource) -> String {
+fn address(name: &str, uri: &str, resource: &LockedResource) -> String {
     let docs = doc_comment(&docs(resource), 0);
-    let name = constant_name(name);
-    format!("{docs}pub const {name}: &str = {};\n", string_literal(uri))
+    docs + &constant(&constant_name(name), &string_literal(uri), 4)
 }
 
 fn constant_name(name: &str) -> String {
@@ -70,21 +62,14 @@ fn docs(resource: &LockedResource) -> Vec<String> {
     docs
 }
 
-fn reader(
-    name: &str,
-    resource: &LockedResource,
-    variables: Vec<String>,
-    statements: String,
-    address: &str,
-) -> Function {
-    let mut parameters = vec!["client: &'a Client".to_owned()];
-    parameters.extend(variables);
+fn reader(name: &str, resource: &LockedResource, address: &str) -> Function {
     Function {
+        imports: vec!["Client", "client::Call", "model::ReadResourceResult"],
         docs: docs(resource),
         name: function_name(name),
-        parameters,
+        parameters: vec!["client: &'a Client".to_owned()],
         returns: "Call<'a, ReadResourceResult>".to_owned(),
-        statements,
+        statements: String::new(),
         body: vec![
             "client".to_owned(),
             "resources()".to_owned(),
@@ -94,14 +79,14 @@ fn reader(
 }
 
 /// Returns a function that fills in a template, if it has plain variables only.
-fn template_reader(name: &str, template: &str, resource: &LockedResource) -> Option<String> {
+fn template_reader(name: &str, template: &str, resource: &LockedResource) -> Option<Function> {
     let mut rest = template;
     let mut taken = HashSet::from(["client", "encode", "uri"].map(str::to_owned));
     let (mut format, mut parameters, mut values) = (String::new(), Vec::new(), Vec::new());
     while let Some((before, after)) = rest.split_once('{') {
         let (variable, after) = after.split_once('}')?;
         let is_plain = |part: char| part.is_ascii_alphanumeric() || "_-.".contains(part);
-        if variable.is_empty() || !variable.chars().all(is_plain) {
+        if before.contains('}') || variable.is_empty() || !variable.chars().all(is_plain) {
             return None;
         }
         let identifier = numbered(&field_name(variable), |it| taken.insert(it.to_owned()));
@@ -116,6 +101,9 @@ fn template_reader(name: &str, template: &str, resource: &LockedResource) -> Opt
         return None;
     }
     values.insert(0, string_literal(&format));
-    let statements = format_statement("uri", &values);
-    Some(reader(name, resource, parameters, statements, "&uri").print(4))
+    let mut function = reader(name, resource, "&uri");
+    function.imports.push("typed::encode");
+    function.parameters.extend(parameters);
+    function.statements = format_statement("uri", &values);
+    Some(function)
 }

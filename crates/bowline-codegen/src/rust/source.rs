@@ -1,9 +1,13 @@
 //! Pieces of Rust source.
 
+use std::collections::BTreeSet;
+
 use bowline_schema::print::rust::{Options, RustTypes, doc_comment};
 
 /// The width of a line of code.
 const WIDTH: usize = 100;
+/// The module of what only generated code uses, which sorts last among those used.
+const TYPED: &str = "typed::";
 /// The longest chain of calls, and the longest arguments, that rustfmt leaves on one
 /// line.
 const MAX_CHAIN: usize = 60;
@@ -20,7 +24,7 @@ pub(super) fn options(indent: usize) -> Options {
 }
 
 /// Returns the imports of a module with these types.
-pub(super) fn imports(types: &RustTypes) -> String {
+pub(super) fn type_imports(types: &RustTypes) -> String {
     let used: Vec<&str> = types.used().collect();
     let mut imports = match used[..] {
         [] => String::new(),
@@ -42,8 +46,28 @@ pub(super) fn indented(text: &str) -> String {
     lines.collect()
 }
 
+/// Returns the imports of a module with these functions, as rustfmt has them.
+pub(super) fn function_imports(functions: &[Function]) -> Option<String> {
+    let names = functions.iter().flat_map(|function| &function.imports);
+    let names: BTreeSet<&str> = names.copied().collect();
+    let is_typed = |name: &&&str| name.starts_with(TYPED);
+    let typed: Vec<_> = names.iter().filter(is_typed).collect();
+    if typed.len() <= 1 {
+        let names: Vec<_> = names.into_iter().collect();
+        return (!names.is_empty()).then(|| format!("use ::bowline::{{{}}};\n", names.join(", ")));
+    }
+    // Nested braces take lines of their own.
+    let others = names.iter().filter(|name| !is_typed(name));
+    let others: String = others.map(|name| format!("    {name},\n")).collect();
+    let typed: Vec<_> = typed.iter().map(|name| &name[TYPED.len()..]).collect();
+    let typed = format!("    {TYPED}{{{}}},\n", typed.join(", "));
+    Some(format!("use ::bowline::{{\n{others}{typed}}};\n"))
+}
+
 /// A function that makes a call.
 pub(super) struct Function {
+    /// What it uses of `::bowline`.
+    pub(super) imports: Vec<&'static str>,
     pub(super) docs: Vec<String>,
     pub(super) name: String,
     pub(super) parameters: Vec<String>,
@@ -87,6 +111,17 @@ fn chain(calls: &[String]) -> String {
     let (first, rest) = calls.split_first().expect("a chain has a receiver");
     let rest = rest.iter().map(|call| format!("        .{call}\n"));
     format!("    {first}\n{}", rest.collect::<String>())
+}
+
+/// Writes a constant for a place that is indented by this many spaces. As rustfmt has
+/// it, the value has a line of its own only where that is enough.
+pub(super) fn constant(name: &str, value: &str, indent: usize) -> String {
+    let line = format!("pub const {name}: &str = {value};\n");
+    let fits = |text: &str, indent: usize| text.trim_end().chars().count() + indent <= WIDTH;
+    if fits(&line, indent) || !fits(&format!("{value};"), indent + 4) {
+        return line;
+    }
+    format!("pub const {name}: &str =\n    {value};\n")
 }
 
 /// Writes a statement that formats a string.

@@ -9,7 +9,7 @@ use bowline_schema::{
     shape::Shape,
 };
 
-use super::source::{Function, imports, indented, options};
+use super::source::{Function, function_imports, indented, options, type_imports};
 use crate::{
     describe::{hints, takes_arguments},
     error::GenerateError,
@@ -22,15 +22,19 @@ const RESERVED: [&str; 2] = ["prompts", "resources"];
 /// Returns the items for the tools of a server.
 pub(super) fn section(name: &str, server: &LockedServer) -> Result<Vec<String>, GenerateError> {
     let mut scope = Scope::new(format!("tools of server {name:?}"));
-    let mut items = Vec::new();
+    let (mut functions, mut items) = (Vec::new(), Vec::new());
     for (name, tool) in &server.tools {
         let mut identifier = function_name(name);
         if RESERVED.contains(&identifier.as_str()) {
             identifier.push('_');
         }
         scope.take(name, &identifier)?;
-        items.extend(ToolItems::new(name, identifier, tool).print());
+        let (function, module) = ToolItems::new(name, identifier, tool).print();
+        items.push(function.print(0));
+        items.extend(module);
+        functions.push(function);
     }
+    items.splice(0..0, function_imports(&functions));
     Ok(items)
 }
 
@@ -54,7 +58,8 @@ impl<'a> ToolItems<'a> {
         }
     }
 
-    fn print(mut self) -> Vec<String> {
+    /// Returns the function, and the module of its types if there are any.
+    fn print(mut self) -> (Function, Option<String>) {
         for name in ["Args", "Output", "ObservedOutput"] {
             self.types.reserve(name);
         }
@@ -70,11 +75,7 @@ impl<'a> ToolItems<'a> {
             let shape = Shape::new(observed.schema.clone());
             self.add(&shape, "ObservedOutput", Purpose::Read);
         }
-        let function = self.function(has_arguments);
-        let module = self.module();
-        let mut items = vec![function.print(0)];
-        items.extend(module);
-        items
+        (self.function(has_arguments), self.module())
     }
 
     fn add(&mut self, shape: &Shape, name: &str, purpose: Purpose) {
@@ -89,21 +90,27 @@ impl<'a> ToolItems<'a> {
         let module = &self.identifier;
         let mut parameters = vec!["client: &'a Client".to_owned()];
         parameters.extend(has_arguments.then(|| format!("args: &{module}::Args")));
-        let arguments = match has_arguments {
-            true => "args",
-            false => "Object::new()",
+        let mut imports = vec!["Client", "client::ToolCall"];
+        let arguments = if has_arguments {
+            "args"
+        } else {
+            imports.push("typed::Object");
+            "Object::new()"
         };
         let call = format!("call({}, {arguments})", string_literal(self.name));
         let mut body = vec!["client".to_owned(), "tools()".to_owned(), call];
         if self.tool.tool_mode() == ToolMode::Stateless {
+            imports.push("model::ToolMode");
             body.push("mode(ToolMode::Stateless)".to_owned());
         }
         let mut returns = "ToolCall<'a>".to_owned();
         if self.tool.output_schema.is_some() {
+            imports.push("typed::Typed");
             body.push("typed()".to_owned());
             returns = format!("ToolCall<'a, Typed<{module}::Output>>");
         }
         Function {
+            imports,
             docs: self.docs(),
             name: module.clone(),
             parameters,
@@ -138,7 +145,7 @@ impl<'a> ToolItems<'a> {
         if items.is_empty() && aliases.is_empty() {
             return None;
         }
-        let imports = imports(&self.types);
+        let imports = type_imports(&self.types);
         let parts = [imports.as_str(), aliases.as_str(), items.as_str()];
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let docs = doc_comment(

@@ -3,4 +3,6 @@
 mod docs;
 mod fixture;
 mod golden;
+mod peers;
+mod rust;
 mod typescript;

@@ -131,6 +131,14 @@ export class TravelResources {
     return readResource(this.#client, resourceUris.guide_2, options);
   }
 
+  /** A gate of an airport */
+  airport(
+    variables: AirportVariables,
+    options?: CallOptions,
+  ): Promise<ResourceResult> {
+    return readResource(this.#client, resourceUris.airport(variables), options);
+  }
+
   /** A city */
   city(
     variables: CityVariables,
@@ -151,6 +159,9 @@ export const resourceUris = {
   /** guide */
   guide_2:
     "travel://guide/older/edition/of/the/same/guide/with/a/long/address/that/does/not/fit",
+  /** A gate of an airport */
+  airport: (variables: AirportVariables): string =>
+    expandUri("travel://airports/{code}/{gate}", variables),
   /** broken */
   broken: "travel://broken/{",
   /** A city */
@@ -249,6 +260,11 @@ export interface PlanTripPromptArguments {
   city: string;
   /** How long */
   "number-of-days"?: string;
+}
+
+export interface AirportVariables {
+  code: string;
+  gate: string;
 }
 
 export interface CityVariables {

@@ -1,5 +1,5 @@
-//! The source that is generated for servers of others: that rustfmt and the TypeScript
-//! compiler have nothing to say about it, and that it is made quickly.
+//! The source that is generated for servers of others, and for difficult names:
+//! rustfmt and the TypeScript compiler have nothing to say about it.
 
 use std::{
     fs,
@@ -10,10 +10,10 @@ use std::{
 use bowline::lock::Lock;
 use bowline_codegen::GeneratedFile;
 
-use crate::offers;
+use crate::{difficult_names, offers};
 
 /// The options of the TypeScript compiler, as strict as it can be.
-const STRICT: [&str; 8] = [
+pub(crate) const STRICT: [&str; 8] = [
     "--strict",
     "--noUncheckedIndexedAccess",
     "--exactOptionalPropertyTypes",
@@ -30,11 +30,14 @@ fn peers() -> PathBuf {
 
 fn lock() -> Lock {
     let offers = fs::read_to_string(peers().join("offers.json")).expect("it is installed");
-    offers::lock(&offers).expect("offers")
+    let mut lock = offers::lock(&offers).expect("offers");
+    let difficult = difficult_names::server().expect("its schemas are JSON");
+    lock.servers.insert("difficult".to_owned(), difficult);
+    lock
 }
 
 /// Writes files to a new folder, and returns their paths.
-fn write(files: &[GeneratedFile], folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn write(files: &[GeneratedFile], folder: &Path) -> Vec<PathBuf> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).expect("it can be made");
     let paths = files.iter().map(|file| {
@@ -45,11 +48,14 @@ fn write(files: &[GeneratedFile], folder: &Path) -> Vec<PathBuf> {
     paths.collect()
 }
 
+/// Runs a program that must succeed, and returns what it printed.
 #[track_caller]
-fn assert_succeeds(command: &mut Command) {
+pub(crate) fn assert_succeeds(command: &mut Command) -> Vec<u8> {
     let output = command.output().expect("it starts");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{printed}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}{errors}");
+    output.stdout
 }
 
 #[test]

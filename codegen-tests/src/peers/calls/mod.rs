@@ -1,8 +1,9 @@
 //! One call to each server of others, through its generated client: over stdio and
-//! HTTP, in both eras where the server has them.
+//! HTTP, in both eras where the server has them; and to some through TypeScript.
 
 mod http;
 mod stdio;
+mod typescript;
 
 use std::{fs, path::Path, path::PathBuf, sync::atomic};
 

@@ -32,7 +32,7 @@ async fn every_server_is_called_over_stdio() {
 /// The servers that speak the newest revision.
 const NEWEST: [&str; 5] = ["excel", "fetch", "git", "grafana", "time"];
 
-fn process(entry: &Value, folder: &std::path::Path) -> ChildProcess {
+pub(super) fn process(entry: &Value, folder: &std::path::Path) -> ChildProcess {
     let command = entry["command"].as_str().expect("a command");
     let mut process = ChildProcess::new(peers().join(command)).current_dir(folder);
     // Otherwise one server keeps what it knows beside its program.
