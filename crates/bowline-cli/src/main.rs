@@ -16,6 +16,7 @@
 
 mod args;
 mod arguments;
+mod atomic_file;
 mod commands;
 mod context;
 mod demo;

@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use bowline::lock::Lock;
@@ -14,13 +13,9 @@ use serde_json::json;
 use crate::{
     context::Context,
     failure::Failure,
-    fleet::run_on_all,
-    locked::{DEFAULT_FILE, LockFile, ServerChanges, collect, print_changes},
-    target::{Target, interruptible},
+    locked::{DEFAULT_FILE, LockFile, collect, print_changes},
+    target::Target,
 };
-
-/// Default time in which a server must list everything. Some are downloaded first.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Generate a typed client, or documentation, for servers
 ///
@@ -119,17 +114,11 @@ impl Generate {
                 .hint("create one with `bowline lock SERVER…`, or name a server"));
         }
         let targets = Target::resolve_all(&names, cx)?;
-        let timeout = cx.timeout().unwrap_or(DEFAULT_TIMEOUT);
-        let results = async { Ok(run_on_all(cx, &targets, timeout, collect).await) };
         let mut lock = Lock::default();
-        for result in interruptible(results).await? {
-            let failure = |failure: Failure| failure.with_prefix(&result.name);
-            let server = result.result.map_err(failure)?;
-            let server = match file.lock.servers.get(&result.name) {
-                Some(known) => known.updated_from(server),
-                None => server,
-            };
-            lock.servers.insert(result.name, server);
+        for (target, server) in targets.iter().zip(collect(cx, &targets).await?) {
+            let name = target.name();
+            lock.servers
+                .insert(name.to_owned(), file.update(name, server));
         }
         Ok(lock)
     }
@@ -137,15 +126,8 @@ impl Generate {
 
 /// Prints what has changed since the servers were locked.
 fn report_changes(cx: &Context, file: &LockFile, current: &Lock) -> Result<(), Failure> {
-    let changes = current.servers.iter().filter_map(|(name, server)| {
-        let reviewed = file.lock.servers.get(name)?;
-        Some(ServerChanges {
-            server: name.clone(),
-            is_new: false,
-            changes: reviewed.compare(server),
-        })
-    });
-    let changes: Vec<_> = changes.collect();
+    let mut changes = file.changes(&current.servers);
+    changes.retain(|server| !server.is_new);
     match cx.json() {
         true => Ok(()),
         false => print_changes(cx, &changes),

@@ -1,21 +1,17 @@
 //! `bowline lock`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf};
 
-use bowline::lock::{ChangeKind, LockedServer};
+use bowline::lock::ChangeKind;
 use clap::{Args, ValueEnum};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fleet::run_on_all,
     locked::{DEFAULT_FILE, LockFile, ServerChanges, collect, observe_recording, print_changes},
     output::escape_control,
-    target::{Target, interruptible},
+    target::Target,
 };
-
-/// Default time in which a server must list everything. Some are downloaded first.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Record what servers offer in bowline.lock, or check what has changed since
 #[derive(Args, Debug)]
@@ -62,6 +58,10 @@ pub(crate) struct Lock {
     command: Vec<String>,
 }
 
+/// What to do about a locked server that no configuration file has.
+const NOT_CONFIGURED: &str = "a server that was locked by URL or command needs it again: \
+                              `bowline lock --name NAME -- COMMAND`; the others can be named";
+
 /// The changes that do not fail a check.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Allowed {
@@ -90,28 +90,17 @@ impl Lock {
             true => LockFile::load_existing(&self.file)?,
             false => LockFile::load(&self.file)?,
         };
-        let targets = self.targets(cx, &file)?;
-        let current = self.collect(cx, targets).await?;
-        let changes: Vec<ServerChanges> = current
-            .iter()
-            .map(|(name, server)| {
-                let reviewed = file.lock.servers.get(name);
-                ServerChanges {
-                    server: name.clone(),
-                    is_new: reviewed.is_none(),
-                    changes: reviewed.unwrap_or(&LockedServer::default()).compare(server),
-                }
-            })
-            .collect();
+        let (names, targets): (Vec<_>, Vec<_>) = self.targets(cx, &file)?.into_iter().unzip();
+        let current = collect(cx, &targets).await?;
+        let current: BTreeMap<_, _> = names.into_iter().zip(current).collect();
+        let changes = file.changes(&current);
         if self.check {
             print_changes(cx, &changes)?;
             return self.verdict(&changes);
         }
+        let before = file.lock.clone();
         for (name, server) in current {
-            let mut server = match file.lock.servers.get(&name) {
-                Some(known) => known.updated_from(server),
-                None => server,
-            };
+            let mut server = file.update(&name, server);
             for recording in &self.observe {
                 let count = observe_recording(recording, &mut server)?;
                 let path = recording.display();
@@ -120,23 +109,30 @@ impl Lock {
             }
             file.lock.servers.insert(name, server);
         }
-        file.save()?;
         print_changes(cx, &changes)?;
-        cx.output.note(format!("wrote {}", file.path().display()));
+        // A file that stays the same keeps its time.
+        if file.lock != before || !file.exists {
+            file.save()?;
+            cx.output.note(format!("wrote {}", file.path().display()));
+        }
         Ok(())
     }
 
     /// Returns the servers, each with its name in the lock.
     fn targets(&self, cx: &Context, file: &LockFile) -> Result<Vec<(String, Target)>, Failure> {
-        let names = match self.servers.is_empty() && self.command.is_empty() {
+        let is_all = self.servers.is_empty() && self.command.is_empty();
+        let names = match is_all {
             true => file.lock.servers.keys().cloned().collect(),
             false => self.servers.clone(),
         };
-        if names.is_empty() && self.command.is_empty() {
+        if names.is_empty() && is_all {
             return Err(Failure::usage("no servers are locked yet")
                 .hint("name the servers to lock: `bowline lock SERVER…`"));
         }
-        let mut targets = Target::resolve_all(&names, cx)?;
+        let mut targets = Target::resolve_all(&names, cx).map_err(|failure| match is_all {
+            true => failure.hint(NOT_CONFIGURED),
+            false => failure,
+        })?;
         if !self.command.is_empty() {
             targets.push(Target::Command(self.command.clone()));
         }
@@ -157,27 +153,10 @@ impl Lock {
         }
     }
 
-    async fn collect(
-        &self,
-        cx: &Context,
-        targets: Vec<(String, Target)>,
-    ) -> Result<Vec<(String, LockedServer)>, Failure> {
-        let (names, targets): (Vec<_>, Vec<_>) = targets.into_iter().unzip();
-        let timeout = cx.timeout().unwrap_or(DEFAULT_TIMEOUT);
-        let results = async { Ok(run_on_all(cx, &targets, timeout, collect).await) };
-        let results = interruptible(results).await?;
-        // A lock without one of the servers would say that its tools are gone.
-        let results = names.into_iter().zip(results).map(|(name, result)| {
-            let failure = |failure: Failure| failure.with_prefix(&escape_control(&name));
-            let server = result.result.map_err(failure)?;
-            Ok((name, server))
-        });
-        results.collect()
-    }
-
     fn verdict(&self, changes: &[ServerChanges]) -> Result<(), Failure> {
         let allowed = ChangeKind::from(self.allow);
-        let is_changed = |server: &&ServerChanges| server.kind() > allowed;
+        // Of a server that was not locked, nothing was reviewed that may have changed.
+        let is_changed = |server: &&ServerChanges| server.is_new || server.kind() > allowed;
         let changed: Vec<_> = changes.iter().filter(is_changed).collect();
         if changed.is_empty() {
             return Ok(());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bowline::{
-    Client, Error,
+    Client,
     model::{Prompt, Resource, ResourceTemplate, Tool},
 };
 use clap::{Args, ValueEnum};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     context::Context,
     failure::Failure,
-    fleet::{self, ItemKind, SearchItem, is_unsupported, rank, run_on_all, select},
+    fleet::{self, ItemKind, SearchItem, or_empty, rank, run_on_all, select},
     output::{Paint, Style, escape_control, escape_name},
     target::interruptible,
 };
@@ -197,14 +197,6 @@ async fn collect_items(client: Client) -> Result<Vec<SearchItem>, Failure> {
         items.push(prompt_item(&prompt));
     }
     Ok(items)
-}
-
-/// Treats an unsupported list as empty.
-fn or_empty<T>(listed: Result<Vec<T>, Error>) -> Result<Vec<T>, Failure> {
-    match listed {
-        Err(error) if is_unsupported(&error) => Ok(Vec::new()),
-        listed => Ok(listed?),
-    }
 }
 
 fn tool_item(tool: &Tool) -> SearchItem {

@@ -145,6 +145,14 @@ pub(crate) fn is_unsupported(error: &Error) -> bool {
     )
 }
 
+/// Treats an unsupported list as empty.
+pub(crate) fn or_empty<T>(listed: Result<Vec<T>, Error>) -> Result<Vec<T>, Failure> {
+    match listed {
+        Err(error) if is_unsupported(&error) => Ok(Vec::new()),
+        listed => Ok(listed?),
+    }
+}
+
 /// Measures the cheapest request of the server's revision. Also returns its
 /// method.
 pub(crate) async fn round_trip(client: &Client) -> Result<(&'static str, Duration), Failure> {

@@ -17,7 +17,7 @@ mod tool_role;
 use std::time::Duration;
 
 pub(crate) use self::{
-    health::{HealthCheck, is_unsupported, round_trip},
+    health::{HealthCheck, is_unsupported, or_empty, round_trip},
     run::{ServerResult, ServerState, run_on_all, run_on_one},
     search::{ItemKind, SearchItem, rank},
     selection::{SelectedServers, select},

@@ -58,13 +58,13 @@ pub(crate) fn print_changes(cx: &Context, servers: &[ServerChanges]) -> Result<(
     let paint = cx.output.paint();
     for server in servers {
         let name = paint.bold(escape_name(&server.server));
-        if server.changes.is_empty() {
-            cx.output.line(format!("{name}: unchanged"))?;
-            continue;
-        }
         if server.is_new {
             cx.output
                 .line(format!("{name}: new, {}", server.counts()))?;
+            continue;
+        }
+        if server.changes.is_empty() {
+            cx.output.line(format!("{name}: unchanged"))?;
             continue;
         }
         cx.output.line(format!("{name}:"))?;

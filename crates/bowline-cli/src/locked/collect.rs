@@ -1,11 +1,39 @@
-//! Asking a server what it offers.
+//! Asking servers what they offer.
 
-use bowline::{Client, Error, lock::LockedServer};
+use std::time::Duration;
 
-use crate::{failure::Failure, fleet::is_unsupported};
+use bowline::{Client, lock::LockedServer};
 
-/// Returns what a server offers now.
-pub(crate) async fn collect(client: Client) -> Result<LockedServer, Failure> {
+use crate::{
+    context::Context,
+    failure::Failure,
+    fleet::{or_empty, run_on_all},
+    output::escape_control,
+    target::{Target, interruptible},
+};
+
+/// Default time in which a server must list everything. Some are downloaded first.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Returns what servers offer now, in the order of the servers. Fails if one of them
+/// does: without it, its tools would seem to be gone.
+pub(crate) async fn collect(
+    cx: &Context,
+    targets: &[Target],
+) -> Result<Vec<LockedServer>, Failure> {
+    let timeout = cx.timeout().unwrap_or(DEFAULT_TIMEOUT);
+    let results = async { Ok(run_on_all(cx, targets, timeout, collect_one).await) };
+    let results = interruptible(results).await?.into_iter();
+    let results = results.map(|server| {
+        let prefix = escape_control(&server.name);
+        server
+            .result
+            .map_err(|failure| failure.with_prefix(&prefix))
+    });
+    results.collect()
+}
+
+async fn collect_one(client: Client) -> Result<LockedServer, Failure> {
     let (tools, prompts, resources, templates) = tokio::join!(
         client.tools().list(),
         client.prompts().list(),
@@ -22,12 +50,4 @@ pub(crate) async fn collect(client: Client) -> Result<LockedServer, Failure> {
         .with_resource_templates(&or_empty(templates)?)
         .with_tools(&or_empty(tools)?);
     server.map_err(|error| Failure::failed(error.to_string()))
-}
-
-/// Treats an unsupported list as empty.
-pub(crate) fn or_empty<T>(listed: Result<Vec<T>, Error>) -> Result<Vec<T>, Failure> {
-    match listed {
-        Err(error) if is_unsupported(&error) => Ok(Vec::new()),
-        listed => Ok(listed?),
-    }
 }

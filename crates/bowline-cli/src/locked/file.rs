@@ -1,13 +1,19 @@
 //! Reading and writing the lock file.
 
 use std::{
-    fs, io,
+    collections::BTreeMap,
+    io,
     path::{Path, PathBuf},
 };
 
 use bowline::lock::{Lock, LockError, LockedServer};
 
-use crate::{failure::Failure, output::closest_name};
+use super::ServerChanges;
+use crate::{
+    atomic_file::{self, Access},
+    failure::Failure,
+    output::closest_name,
+};
 
 /// The lock file in the current folder.
 pub(crate) const DEFAULT_FILE: &str = "bowline.lock";
@@ -64,17 +70,33 @@ impl LockFile {
         })
     }
 
-    /// Writes the file, in one step, so nobody reads half of it.
+    /// Returns what differs between servers and their reviewed state.
+    pub(crate) fn changes(&self, current: &BTreeMap<String, LockedServer>) -> Vec<ServerChanges> {
+        let nothing = LockedServer::default();
+        let changes = current.iter().map(|(name, server)| {
+            let reviewed = self.lock.servers.get(name);
+            ServerChanges {
+                server: name.clone(),
+                is_new: reviewed.is_none(),
+                changes: reviewed.unwrap_or(&nothing).compare(server),
+            }
+        });
+        changes.collect()
+    }
+
+    /// Returns what a server offers now, with what was observed about it before.
+    pub(crate) fn update(&self, name: &str, current: LockedServer) -> LockedServer {
+        match self.lock.servers.get(name) {
+            Some(known) => known.updated_from(current),
+            None => current,
+        }
+    }
+
+    /// Writes the file.
     pub(crate) fn save(&self) -> Result<(), Failure> {
-        let mut temporary = self.path.clone().into_os_string();
-        temporary.push(".tmp");
-        let temporary = PathBuf::from(temporary);
-        fs::write(&temporary, self.lock.to_json())
-            .and_then(|()| fs::rename(&temporary, &self.path))
-            .map_err(|error| {
-                let _ = fs::remove_file(&temporary);
-                Failure::usage(format!("{}: {error}", self.path.display()))
-            })
+        let failure = |error| Failure::usage(format!("{}: {error}", self.path.display()));
+        atomic_file::write(&self.path, self.lock.to_json().as_bytes(), Access::Default)
+            .map_err(failure)
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -58,6 +58,22 @@ pub(super) fn group_exchanges(recording: &Recording) -> Vec<Exchange> {
     sorter.exchanges
 }
 
+impl Recording {
+    /// Returns the results of tool calls, each with the tool's name.
+    pub(crate) fn tool_results(&self) -> impl Iterator<Item = (String, Value)> {
+        let exchanges = group_exchanges(self).into_iter();
+        exchanges.filter_map(|exchange| match (exchange.request, exchange.response) {
+            (request, Some(ResponseBody::Result(result)))
+                if request.method == method::TOOLS_CALL =>
+            {
+                let name = request.params.get("name")?.as_str()?.to_owned();
+                Some((name, serde_json::from_str(&result).ok()?))
+            }
+            _ => None,
+        })
+    }
+}
+
 #[derive(Default)]
 struct ExchangeBuilder {
     exchanges: Vec<Exchange>,

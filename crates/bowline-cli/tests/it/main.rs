@@ -8,6 +8,7 @@ mod documents;
 mod errands;
 mod interaction;
 mod limits;
+mod locked;
 mod peers;
 #[cfg(unix)]
 mod picture;

@@ -1,15 +1,17 @@
 //! Changing one of Bowline's configuration files atomically.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use bowline::config::ConfigDocument;
 
 use super::file_choice::{ConfigLocation, display_path};
-use crate::failure::Failure;
+use crate::{
+    atomic_file::{self, Access},
+    failure::Failure,
+};
 
 /// A file that is to be changed.
 pub(super) struct ConfigFile {
@@ -60,7 +62,7 @@ impl ConfigFile {
             // their configuration elsewhere.
             false => fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
         };
-        write_atomically(&path, self.document.as_str())
+        write(&path, self.document.as_str())
             .map_err(|error| Failure::usage(format!("{}: {error}", display_path(&self.path))))
     }
 }
@@ -89,36 +91,10 @@ fn check_location(location: &ConfigLocation) -> Result<(), Failure> {
     }
 }
 
-fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary_path = folder.join(format!(".{name}.{}", std::process::id()));
-    // Left behind by a command that was killed, or planted by others.
-    let _ = fs::remove_file(&temporary_path);
-    let written = write_temporary(&temporary_path, path, text)
-        .and_then(|()| fs::rename(&temporary_path, path));
-    if written.is_err() {
-        // Do not leave a temporary file that was not renamed.
-        let _ = fs::remove_file(&temporary_path);
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
     }
-    written
-}
-
-/// Writes the text next to the file, with the file's permissions.
-fn write_temporary(temporary_path: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    // Configuration files hold keys: a new file is readable by its owner only.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(temporary_path)?;
-    if let Ok(existing) = fs::symlink_metadata(path) {
-        file.set_permissions(existing.permissions())?;
-    }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    // Configuration files hold keys.
+    atomic_file::write(path, text.as_bytes(), Access::Owner)
 }

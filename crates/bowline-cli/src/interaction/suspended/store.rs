@@ -2,13 +2,18 @@
 
 use std::{
     fs,
-    io::{self, ErrorKind, Write as _},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use super::{StoredCall, call_id};
-use crate::{dirs, failure::Failure, output::closest_name};
+use crate::{
+    atomic_file::{self, Access},
+    dirs,
+    failure::Failure,
+    output::closest_name,
+};
 
 /// How long suspended calls are kept. Few servers accept older ones.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -46,17 +51,9 @@ impl CallStore {
             ))
         };
         create_private_dir(&self.folder).map_err(failed)?;
-        let temporary_path = self
-            .folder
-            .join(format!("{}.{}.new", stored.id, std::process::id()));
-        let written = serde_json::to_vec_pretty(stored)
-            .map_err(io::Error::from)
-            .and_then(|text| write(&temporary_path, &text))
-            .and_then(|()| fs::rename(&temporary_path, self.path(&stored.id)));
-        if written.is_err() {
-            // Do not leave a temporary file that was not renamed.
-            let _ = fs::remove_file(&temporary_path);
-        }
+        let text = serde_json::to_vec_pretty(stored).map_err(io::Error::from);
+        let written =
+            text.and_then(|text| atomic_file::write(&self.path(&stored.id), &text, Access::Owner));
         written.map_err(failed)
     }
 
@@ -136,14 +133,4 @@ fn create_private_dir(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn create_private_dir(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
-}
-
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text)?;
-    file.sync_all()
 }

@@ -1,8 +1,7 @@
 //! The servers the user trusts: `trusted.json` in the state directory.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -11,7 +10,12 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
 use super::TrustState;
-use crate::{dirs, failure::Failure, target::ConfiguredServer};
+use crate::{
+    atomic_file::{self, Access},
+    dirs,
+    failure::Failure,
+    target::ConfiguredServer,
+};
 
 /// Maximum number of servers stored. The oldest are dropped first, and the user
 /// is asked again.
@@ -92,15 +96,8 @@ impl TrustFile {
 
     fn write(&self, path: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        let temporary_path = path.with_extension(format!("{}", std::process::id()));
-        let written = create(&temporary_path)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .and_then(|()| fs::rename(&temporary_path, path));
-        if written.is_err() {
-            // Do not leave a temporary file that was not renamed.
-            let _ = fs::remove_file(&temporary_path);
-        }
-        written
+        // It reveals where the user works.
+        atomic_file::write(path, text.as_bytes(), Access::Owner)
     }
 
     pub(crate) fn trust_state(&self, found: &ConfiguredServer, digest: &Digest) -> TrustState {
@@ -146,15 +143,6 @@ impl TrustFile {
     }
 }
 
-/// Creates a file only its owner can read: it reveals where the user works.
-fn create(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 fn file_path() -> Option<PathBuf> {
     dirs::state_dir().map(|folder| folder.join("trusted.json"))
 }
@@ -180,5 +168,5 @@ fn lock(path: &Path) -> io::Result<fs::File> {
 /// stored; the user is then asked again.
 #[cfg(not(unix))]
 fn lock(path: &Path) -> io::Result<()> {
-    file_path.parent().map_or(Ok(()), fs::create_dir_all)
+    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
