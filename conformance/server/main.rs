@@ -11,6 +11,7 @@ mod resources;
 mod rounds;
 mod samples;
 mod schemas;
+mod tasks;
 mod telling;
 
 use std::time::Duration;
@@ -43,6 +44,7 @@ fn service(app: App) -> Result<Service<App>, BuildError> {
         .tools(schemas::tools())
         .tools(asking::tools())
         .tools(rounds::tools())
+        .tools(tasks::tools())
         .prompts(prompts::prompts())
         .resources(resources::resources())
         .template(resources::template())

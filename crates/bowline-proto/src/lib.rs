@@ -16,6 +16,7 @@ pub mod model;
 mod outcome;
 pub mod revision;
 pub mod server;
+pub mod task;
 mod telemetry;
 mod time;
 

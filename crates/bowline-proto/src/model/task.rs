@@ -4,7 +4,8 @@
 //! only a protocol error makes the task fail.
 
 use super::{
-    EmptyResult, InputRequests, InputResponses, Meta, ResultType, TaskStatus, WireFeatures,
+    ClientCapabilities, EmptyResult, InputRequests, InputResponses, Meta, ResultType, TaskStatus,
+    WireFeatures,
     message::{notification, request, result, set_complete},
     method,
     object::object,
@@ -13,6 +14,16 @@ use crate::jsonrpc::{ErrorObject, RawJson};
 
 /// The id of the extension in the capabilities.
 pub const EXTENSION_ID: &str = "io.modelcontextprotocol/tasks";
+
+/// Returns the capabilities that a client must declare to receive tasks.
+#[must_use]
+pub fn required_capability() -> ClientCapabilities {
+    let mut required = ClientCapabilities::default();
+    if let Ok(settings) = RawJson::from_string("{}".to_owned()) {
+        required.extensions = Some([(EXTENSION_ID, settings)].into_iter().collect());
+    }
+    required
+}
 
 object! {
     /// A result that refers to a task, which will have the final result.

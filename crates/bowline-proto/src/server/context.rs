@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ClientInfo, config::EncodedServerInfo, required_capability};
+use super::{ClientInfo, Config, config::EncodedServerInfo, required_capability};
 use crate::{
     model::{Implementation, InputRequest, LogLevel, ProgressToken},
     revision::{Era, Revision, Rules},
@@ -28,6 +28,21 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
+    /// Creates the context of a request that does not come from a connection, such
+    /// as one that is run again for a client that has left.
+    #[must_use]
+    pub fn detached(config: &Config, revision: Revision, client: Arc<ClientInfo>) -> Self {
+        let rules = revision.rules();
+        Self {
+            rules,
+            client,
+            server_info: Arc::clone(&config.server_info),
+            server_info_json: config.encoded_server_info(rules),
+            progress_token: None,
+            log_level: None,
+        }
+    }
+
     /// Returns the revision of the request.
     #[must_use]
     pub fn revision(&self) -> Revision {

@@ -10,8 +10,8 @@ use crate::{
     http::status_for_error,
     jsonrpc::{ErrorObject, RawJson, RequestId, code},
     model::{
-        ClientCapabilities, DecodeError, ElicitParams, MissingCapabilityData, ResourceNotFoundData,
-        UnsupportedVersionData, UrlElicitationRequiredData,
+        ClientCapabilities, DecodeError, ElicitParams, Members, MissingCapabilityData,
+        ResourceNotFoundData, UnsupportedVersionData, UrlElicitationRequiredData,
     },
     revision::{Era, Rules},
 };
@@ -53,7 +53,7 @@ pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorO
 /// Returns the capability paths as the specification writes them. Where a
 /// sub-capability is named (the modes of elicitation and sampling), its parent
 /// is not.
-fn capability_paths(capabilities: &ClientCapabilities) -> Vec<&'static str> {
+fn capability_paths(capabilities: &ClientCapabilities) -> Vec<String> {
     const NAMES: [&str; 7] = [
         "elicitation.form",
         "elicitation.url",
@@ -70,7 +70,10 @@ fn capability_paths(capabilities: &ClientCapabilities) -> Vec<&'static str> {
             names.push(name);
         }
     }
-    names
+    let extensions = capabilities.extensions.iter().flat_map(Members::iter);
+    let extensions = extensions.map(|(id, _)| format!("extensions.{id}"));
+    let names = names.into_iter().map(str::to_owned);
+    names.chain(extensions).collect()
 }
 
 /// Creates the error for an unsupported version. `supported` may name versions

@@ -15,6 +15,7 @@
 //! Items that need no connection are public for use by HTTP: [`stateless`],
 //! [`errors`], [`RequestParams`], [`encode_result`] and [`discover_result`].
 
+mod call_mode;
 mod calls;
 mod client_info;
 mod client_info_cache;
@@ -47,6 +48,7 @@ pub mod stateless;
 mod subscription_streams;
 mod telemetry;
 
+pub use call_mode::{CallMode, call_mode, check_no_task};
 pub use client_info::ClientInfo;
 pub use config::{CacheHint, Config, Timeouts};
 pub use connection::{Connection, ConnectionStats};

@@ -138,6 +138,13 @@ impl Connection {
         sent || self.core.notification_dropped(method::RESOURCES_UPDATED)
     }
 
+    /// Returns whether a stream asks for changes of a task of the extension.
+    #[must_use]
+    pub fn is_subscribed_to_task(&self, id: &str) -> bool {
+        let mut streams = self.subscription_streams.iter();
+        streams.any(|(_, stream)| stream.filter.tasks.contains(id))
+    }
+
     /// Notifies the streams that ask for it that a task of the extension
     /// changed. Returns whether there are any.
     pub fn task_changed(&mut self, params: &TaskChangedParams) -> bool {

@@ -20,7 +20,7 @@ use crate::{
         header::{HeaderMismatch, MirroredHeaders, check_protocol_version},
     },
     jsonrpc::{ErrorObject, Member, ScanError, ScanErrorKind, code},
-    model::{ClientCapabilities, LogLevel, meta::key, task},
+    model::{LogLevel, meta::key, task},
     revision::{Era, Revision, Rules},
 };
 
@@ -206,7 +206,7 @@ fn admit_with_rules(
     if method_check::is_task_method(method)
         && !client.capabilities.has_extension(task::EXTENSION_ID)
     {
-        return Err(errors::missing_capability(rules, tasks_required()).into());
+        return Err(errors::missing_capability(rules, task::required_capability()).into());
     }
     Ok(RequestContext {
         rules,
@@ -307,13 +307,4 @@ fn log_level(head: &RequestHead<'_>) -> Result<Option<LogLevel>, Rejection> {
 pub(super) fn unknown_level(level: &LogLevel) -> ErrorObject {
     let message = format!("Invalid params: unknown log level {:?}", level.as_str());
     ErrorObject::new(code::INVALID_PARAMS, message)
-}
-
-/// The capabilities a client must declare to use task methods.
-fn tasks_required() -> ClientCapabilities {
-    let mut required = ClientCapabilities::default();
-    if let Ok(settings) = crate::jsonrpc::RawJson::from_string("{}".to_owned()) {
-        required.extensions = Some([(task::EXTENSION_ID, settings)].into_iter().collect());
-    }
-    required
 }

@@ -8,3 +8,4 @@ mod jsonrpc;
 mod model;
 mod revision;
 mod server;
+mod task;

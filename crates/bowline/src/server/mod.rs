@@ -30,6 +30,7 @@ mod serve;
 mod service;
 mod state;
 pub mod store;
+mod task;
 pub mod template;
 pub mod tool;
 #[cfg(feature = "tracing")]
@@ -50,6 +51,7 @@ pub use prompt::Prompt;
 pub use resource::{Resource, ResourceSource};
 pub use serve::Observation;
 pub use service::Service;
+pub use task::{TaskOptions, TaskPolicy};
 pub use template::{ResourceTemplate, Variables};
 #[cfg(feature = "macros")]
 pub use tool::tool;

@@ -9,6 +9,8 @@ use std::{
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
 use super::auth::permissions::Permissions;
+use tokio::time::Instant;
+
 use super::{
     background::BackgroundTasks,
     builder::BuildError,
@@ -34,6 +36,7 @@ use super::{
     resource::AnySource,
     serve::{Connections, Observation},
     state::AnyState,
+    task::TaskEngine,
 };
 #[cfg(all(feature = "auth", feature = "http-server"))]
 use crate::proto::model::method;
@@ -71,6 +74,7 @@ pub(crate) struct Core {
     pub(crate) extensions: Extensions,
     pub(crate) subscription_listener: SubscriptionListener,
     pub(crate) replay: ReplayEngine,
+    pub(crate) task_engine: TaskEngine,
     pub(crate) page_size: usize,
     pub(crate) cache_hints: CacheHints,
     pub(crate) serve_options: ServeOptions,
@@ -215,6 +219,24 @@ fn unknown_method(request: &Request) -> Dispatched {
     HandlerReply::Ready(Reply::Error(errors::unknown_method(&request.method))).into()
 }
 
+impl Core {
+    /// Starts what runs beside the requests.
+    pub(crate) fn start_features(self: &Arc<Self>) {
+        for start in self.router.iter().filter_map(|feature| feature.start) {
+            start(self);
+        }
+    }
+
+    /// Ends what runs beside the requests, up to the deadline.
+    pub(crate) async fn shut_down_features(&self, deadline: Instant) {
+        for feature in self.router.iter() {
+            if let Some(shut_down) = feature.shut_down {
+                shut_down(self, deadline).await;
+            }
+        }
+    }
+}
+
 impl RequestHandler for Core {
     fn dispatch(self: Arc<Self>, request: Request, open_channel: OpenChannel<'_>) -> Dispatched {
         #[cfg(feature = "tracing")]
@@ -253,6 +275,16 @@ impl RequestHandler for Core {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    #[cfg(feature = "http-server")]
+    fn start(self: Arc<Self>) {
+        self.start_features();
+    }
+
+    #[cfg(feature = "http-server")]
+    fn shut_down(&self, deadline: Instant) -> BoxFuture<'_, ()> {
+        Box::pin(self.shut_down_features(deadline))
     }
 
     #[cfg(feature = "http-server")]

@@ -1,6 +1,8 @@
 //! Permissions: the scopes granted to the sender of a request.
 
-use super::TokenClaims;
+use serde::{Deserialize, Serialize};
+
+use super::{TokenClaims, token_claims::StoredClaims};
 
 /// The scopes granted to the sender of a request.
 #[derive(Clone, Default)]
@@ -15,7 +17,38 @@ pub(crate) enum Permissions {
     Granted(TokenClaims),
 }
 
+/// Permissions that are stored with a task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum StoredPermissions {
+    #[serde(rename = "n")]
+    NoScopes,
+    #[serde(rename = "a")]
+    AllScopes,
+    #[serde(rename = "g")]
+    Granted(StoredClaims),
+}
+
+impl StoredPermissions {
+    pub(crate) fn into_permissions(self) -> Permissions {
+        match self {
+            Self::AllScopes => Permissions::AllScopes,
+            #[cfg(feature = "http-server")]
+            Self::Granted(claims) => Permissions::Granted(claims.into()),
+            _ => Permissions::NoScopes,
+        }
+    }
+}
+
 impl Permissions {
+    pub(crate) fn to_stored(&self) -> StoredPermissions {
+        match self {
+            Self::NoScopes => StoredPermissions::NoScopes,
+            Self::AllScopes => StoredPermissions::AllScopes,
+            #[cfg(feature = "http-server")]
+            Self::Granted(claims) => StoredPermissions::Granted(claims.to_stored()),
+        }
+    }
+
     /// Returns the permissions of an HTTP request.
     #[cfg(feature = "http-server")]
     pub(crate) fn from_extensions(extensions: &http::Extensions) -> Self {

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::scope;
@@ -26,6 +26,61 @@ pub struct TokenClaims(Arc<Inner>);
 
 /// Returns whether a granted scope (the first) implies another one.
 pub(super) type ScopeImplication = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+
+/// Claims that are stored with a task. Which scopes imply others is not: a task that
+/// another node runs has the scopes that the token names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StoredClaims {
+    #[serde(rename = "i")]
+    issuer: Box<str>,
+    #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
+    subject: Option<Box<str>>,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    client_id: Option<Box<str>>,
+    #[serde(rename = "a")]
+    audiences: Vec<Box<str>>,
+    #[serde(rename = "o")]
+    scopes: Vec<Box<str>>,
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<SystemTime>,
+    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    key_thumbprint: Option<Box<str>>,
+    #[serde(rename = "m")]
+    claims: Map<String, Value>,
+}
+
+impl From<StoredClaims> for TokenClaims {
+    fn from(stored: StoredClaims) -> Self {
+        Self(Arc::new(Inner {
+            issuer: stored.issuer,
+            subject: stored.subject,
+            client_id: stored.client_id,
+            audiences: stored.audiences,
+            scopes: stored.scopes,
+            expires_at: stored.expires_at,
+            key_thumbprint: stored.key_thumbprint,
+            claims: stored.claims,
+            scope_implication: None,
+        }))
+    }
+}
+
+impl TokenClaims {
+    #[cfg(feature = "http-server")]
+    pub(super) fn to_stored(&self) -> StoredClaims {
+        let inner = Inner::clone(&self.0);
+        StoredClaims {
+            issuer: inner.issuer,
+            subject: inner.subject,
+            client_id: inner.client_id,
+            audiences: inner.audiences,
+            scopes: inner.scopes,
+            expires_at: inner.expires_at,
+            key_thumbprint: inner.key_thumbprint,
+            claims: inner.claims,
+        }
+    }
+}
 
 #[derive(Clone)]
 struct Inner {

@@ -21,7 +21,8 @@ use super::{
     serve::Connections,
     service::{CacheHints, Core, ServeOptions, Service},
     state::AnyState,
-    store::{JournalStore, SealedStateStore},
+    store::{JournalStore, SealedStateStore, TaskStore},
+    task::{TaskEngine, TaskOptions},
 };
 use crate::proto::{
     model::CacheScope,
@@ -61,6 +62,8 @@ pub struct Server<S = ()> {
     seal_keys: Option<SealKeys>,
     journal_store: Option<Arc<dyn JournalStore>>,
     sealed_state_store: Option<Arc<dyn SealedStateStore>>,
+    task_store: Option<Arc<dyn TaskStore>>,
+    task_options: TaskOptions,
     conversation_timeout: Duration,
     lease_timeout: Duration,
     abandoned_step_timeout: Duration,
@@ -99,6 +102,8 @@ impl Server<()> {
             seal_keys: None,
             journal_store: None,
             sealed_state_store: None,
+            task_store: None,
+            task_options: TaskOptions::default(),
             conversation_timeout: Duration::from_secs(30 * 60),
             lease_timeout: Duration::from_secs(6),
             abandoned_step_timeout: Duration::from_secs(60),
@@ -121,6 +126,8 @@ impl Server<()> {
             seal_keys: self.seal_keys,
             journal_store: self.journal_store,
             sealed_state_store: self.sealed_state_store,
+            task_store: self.task_store,
+            task_options: self.task_options,
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
             abandoned_step_timeout: self.abandoned_step_timeout,
@@ -153,6 +160,13 @@ impl<S: Send + Sync + 'static> Server<S> {
         for feature in router.iter() {
             (feature.register)(&mut registrations, &mut catalog)?;
         }
+        let clock = Arc::clone(&self.clock);
+        let task_engine = TaskEngine::new(
+            self.task_options,
+            self.task_store,
+            clock,
+            self.lease_timeout,
+        );
         let replay = ReplayEngine {
             server_name: self.config.server_info.name.as_str().into(),
             purpose: OnceLock::new(),
@@ -179,6 +193,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                     registrations.on_subscriptions_changed,
                 ),
                 replay,
+                task_engine,
                 page_size: self.page_size,
                 cache_hints: self.cache_hints,
                 serve_options: self.serve_options,

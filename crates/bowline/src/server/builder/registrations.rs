@@ -7,7 +7,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{BuildError, Server};
 use crate::{
     proto::{
-        model::{Extra, method},
+        jsonrpc::RawJson,
+        model::{Extra, ServerCapabilities, method, task},
         server::Config,
     },
     server::{
@@ -54,6 +55,7 @@ struct DeclaredFeatures {
     resources: bool,
     prompts: bool,
     subscriptions: bool,
+    tasks: bool,
 }
 
 /// Registration.
@@ -72,8 +74,13 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool<S>>) -> Self {
-        let tools = tools.into_iter().map(Tool::for_state);
-        self.registrations.tools.extend(tools);
+        for tool in tools {
+            if let Some(feature) = tool.shared.task_feature {
+                self.registrations.router.add(feature);
+                self.registrations.declared.tasks = true;
+            }
+            self.registrations.tools.push(tool.for_state());
+        }
         self.registrations.router.add(&TOOLS);
         self.registrations.declared.tools = true;
         self
@@ -222,6 +229,9 @@ impl Registrations {
             let tools = declared.tools.get_or_insert_default();
             tools.list_changed = Some(true);
         }
+        if self.declared.tasks {
+            declare_tasks(declared);
+        }
         if self.declared.prompts {
             let prompts = declared.prompts.get_or_insert_default();
             prompts.list_changed = Some(true);
@@ -244,5 +254,18 @@ impl Registrations {
         // allowed.
         let extensions = extensions.filter(|name| &***name != method::ROOTS_LIST_CHANGED);
         config.extension_methods.extend(extensions.cloned());
+    }
+}
+
+/// Declares tasks, in both dialects.
+fn declare_tasks(declared: &mut ServerCapabilities) {
+    let tasks = declared.tasks.get_or_insert_default();
+    tasks.list = Some(Extra::new());
+    tasks.cancel = Some(Extra::new());
+    let requests = tasks.requests.get_or_insert_default();
+    requests.tools.get_or_insert_default().call = Some(Extra::new());
+    let extensions = declared.extensions.get_or_insert_default();
+    if let Ok(settings) = RawJson::from_string("{}".to_owned()) {
+        extensions.insert(task::EXTENSION_ID, settings);
     }
 }

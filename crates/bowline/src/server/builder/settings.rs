@@ -13,9 +13,9 @@ use crate::{
         server::{CacheHint, Config},
     },
     server::{
-        Observation,
+        Observation, TaskOptions,
         seal::SealKeys,
-        store::{JournalStore, SealedStateStore},
+        store::{JournalStore, SealedStateStore, TaskStore},
     },
 };
 
@@ -199,6 +199,19 @@ impl<S> Server<S> {
     /// nodes must share the store. The default is in memory.
     pub fn sealed_state_store(mut self, store: impl SealedStateStore) -> Self {
         self.sealed_state_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets the store of tasks. All nodes must share the store. The default is in
+    /// memory.
+    pub fn task_store(mut self, store: impl TaskStore) -> Self {
+        self.task_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets how many tasks there may be, and how long they are kept.
+    pub fn task_options(mut self, options: TaskOptions) -> Self {
+        self.task_options = options;
         self
     }
 

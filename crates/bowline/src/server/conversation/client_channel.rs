@@ -10,7 +10,7 @@ use crate::{
         model::{InputRequest, LogLevel, Number},
         server::Outcome,
     },
-    server::serve::ConnectionChannel,
+    server::{serve::ConnectionChannel, task::TaskChannel},
 };
 
 /// Sends messages to the client whose request a handler works on. Each method
@@ -24,6 +24,8 @@ pub(crate) enum ClientChannel {
     /// The response stream of an HTTP request.
     #[cfg(feature = "http-server")]
     Stream(Box<StreamChannel>),
+    /// None: the call is a task.
+    Task(TaskChannel),
 }
 
 impl ClientChannel {
@@ -34,20 +36,25 @@ impl ClientChannel {
         total: Option<f64>,
         message: Option<&str>,
     ) -> bool {
-        let (progress, total) = (to_number(progress), total.map(to_number));
         match self {
-            Self::Connection(channel) => channel.progress(progress, total, message),
+            Self::Connection(channel) => {
+                channel.progress(to_number(progress), total.map(to_number), message)
+            }
             #[cfg(feature = "http-server")]
-            Self::Stream(stream) => stream.progress(progress, total, message),
+            Self::Stream(stream) => {
+                stream.progress(to_number(progress), total.map(to_number), message)
+            }
+            Self::Task(task) => task.progress(progress, total, message),
         }
     }
 
     /// Sends a log message.
-    pub(super) fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
+    pub(crate) fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
         match self {
             Self::Connection(channel) => channel.log(level, logger, data),
             #[cfg(feature = "http-server")]
             Self::Stream(stream) => stream.log(level, logger, data),
+            Self::Task(task) => task.log(level, logger, data),
         }
     }
 
@@ -57,15 +64,17 @@ impl ClientChannel {
             Self::Connection(channel) => channel.release_connection(),
             #[cfg(feature = "http-server")]
             Self::Stream(_) => false,
+            Self::Task(_) => false,
         }
     }
 
     /// Asks a question, if servers may ask.
-    pub(super) async fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> Outcome {
+    pub(crate) async fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> Outcome {
         match self {
             Self::Connection(channel) => channel.ask(question, timeout).await,
             #[cfg(feature = "http-server")]
             Self::Stream(_) => Outcome::Failed(crate::proto::server::Failure::NotSupportedInEra),
+            Self::Task(_) => Outcome::Failed(crate::proto::server::Failure::NotSupportedInEra),
         }
     }
 }

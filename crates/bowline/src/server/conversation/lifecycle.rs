@@ -13,7 +13,6 @@ use std::{
 use tokio::sync::Notify;
 
 use crate::{
-    proto::server::Reply,
     server::{background::BackgroundTasks, dispatch::request::RequestOrigin},
     transport::BoxFuture,
 };
@@ -85,16 +84,16 @@ impl Drop for WorkGuard {
 
 /// The future of a call. If it is dropped while work is running that must
 /// finish, it continues in the background until that has ended.
-pub(crate) struct DetachOnDrop {
-    work: Option<BoxFuture<'static, Reply>>,
+pub(crate) struct DetachOnDrop<T: Send + 'static> {
+    work: Option<BoxFuture<'static, T>>,
     lifecycle: Arc<Lifecycle>,
 }
 
-impl DetachOnDrop {
+impl<T: Send> DetachOnDrop<T> {
     pub(crate) fn new(
         background: &Arc<BackgroundTasks>,
         origin: RequestOrigin,
-        work: impl FnOnce(Arc<Lifecycle>) -> BoxFuture<'static, Reply>,
+        work: impl FnOnce(Arc<Lifecycle>) -> BoxFuture<'static, T>,
     ) -> Self {
         let lifecycle = Arc::new(Lifecycle {
             background: Some(Arc::clone(background)),
@@ -108,10 +107,10 @@ impl DetachOnDrop {
     }
 }
 
-impl Future for DetachOnDrop {
-    type Output = Reply;
+impl<T: Send> Future for DetachOnDrop<T> {
+    type Output = T;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let Some(work) = &mut self.work else {
             return Poll::Pending;
         };
@@ -121,7 +120,7 @@ impl Future for DetachOnDrop {
     }
 }
 
-impl Drop for DetachOnDrop {
+impl<T: Send + 'static> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
         let Some(work) = self.work.take() else {
             return;
@@ -136,12 +135,12 @@ impl Drop for DetachOnDrop {
 }
 
 /// The work that continues without the caller.
-struct DetachedWork {
-    work: BoxFuture<'static, Reply>,
+struct DetachedWork<T> {
+    work: BoxFuture<'static, T>,
     lifecycle: Arc<Lifecycle>,
 }
 
-impl Future for DetachedWork {
+impl<T> Future for DetachedWork<T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::{
+    client_channel::ClientChannel,
     invocation::Invocation,
     scope::Scope,
     step::{is_in_step, not_allowed_in_step},
@@ -129,7 +130,8 @@ impl Invocation {
     /// Returns whether questions suspend the conversation instead of asking the
     /// client live.
     pub(crate) fn uses_replay(&self) -> bool {
-        self.request.context.era() == Era::Stateless
+        let is_task = matches!(self.channel, ClientChannel::Task(_));
+        is_task || self.request.context.era() == Era::Stateless
     }
 }
 

@@ -4,11 +4,11 @@ use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use tokio::time::sleep;
 
-use super::round_outcome::{RoundEnd, RoundOutcome, StoredReply};
+use super::round_outcome::{RecordedRound, RoundEnd, RoundOutcome, StoredReply};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, RawJson},
-        model::{InputRequiredResult, ResultObject},
+        model::{InputRequiredResult, InputResponses, ResultObject},
         revision::Era,
         server::{Reply, RequestContext, errors},
     },
@@ -68,6 +68,15 @@ where
 /// Maps what a handler returned to the response.
 pub(crate) type ResultMapper<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObject>;
 
+/// A round of a conversation that was suspended.
+struct LaterRound<'a, R, T> {
+    state: &'a str,
+    answers: &'a InputResponses,
+    map_result: ResultMapper<R>,
+    /// What the caller wants of its end.
+    convert: fn(RecordedRound, &RequestContext) -> T,
+}
+
 /// The run of one round.
 struct RoundRun<R, H> {
     invocation: Arc<Invocation>,
@@ -85,12 +94,38 @@ pub(crate) fn run_conversation<R: ResultObject + Send + 'static>(
     resume: ResumeInput,
     handler: impl RoundHandler<R>,
     map_result: ResultMapper<R>,
-) -> DetachOnDrop {
+) -> DetachOnDrop<Reply> {
     let background = Arc::clone(&core.background);
     let origin = invocation.request.origin.clone();
     DetachOnDrop::new(&background, origin, move |lifecycle| {
         invocation.lifecycle = lifecycle;
         Box::pin(core.run_conversation(invocation, resume, handler, map_result))
+    })
+}
+
+/// Runs a round of a suspended conversation on behalf of the server itself, which
+/// keeps the state. Steps that have started run to their end even if this is dropped.
+pub(crate) fn run_kept_round<R: ResultObject + Send + 'static>(
+    core: Arc<Core>,
+    mut invocation: Invocation,
+    state: String,
+    answers: InputResponses,
+    handler: impl RoundHandler<R>,
+    map_result: ResultMapper<R>,
+) -> DetachOnDrop<RecordedRound> {
+    let background = Arc::clone(&core.background);
+    let origin = invocation.request.origin.clone();
+    DetachOnDrop::new(&background, origin, move |lifecycle| {
+        invocation.lifecycle = lifecycle;
+        Box::pin(async move {
+            let round = LaterRound {
+                state: &state,
+                answers: &answers,
+                map_result,
+                convert: |recorded, _| recorded,
+            };
+            core.run_later_round(invocation, round, handler).await
+        })
     })
 }
 
@@ -116,19 +151,38 @@ impl Core {
             let outcome = self.run_first_round(&mut round_run).await;
             return outcome.into_reply(&round_run.invocation.request);
         };
+        let later_round = LaterRound {
+            state,
+            answers: &resume.answers,
+            map_result,
+            convert: RecordedRound::into_reply,
+        };
+        self.run_later_round(invocation, later_round, handler).await
+    }
+
+    /// Runs a round of a conversation that was suspended.
+    async fn run_later_round<R: ResultObject, T>(
+        &self,
+        invocation: Invocation,
+        round: LaterRound<'_, R, T>,
+        handler: impl RoundHandler<R>,
+    ) -> T {
         let caller = RoundCaller {
             binding: &invocation.binding(),
             account: invocation.account(),
             lifecycle: &invocation.lifecycle,
         };
-        match self.replay.resume(caller, state, &resume.answers).await {
+        match self.replay.resume(caller, round.state, round.answers).await {
             Ok(resumed) if resumed.is_expired => {
-                self.end_expired(invocation, resumed, handler).await
+                let context = invocation.request.context.clone();
+                let ended = self.end_expired(invocation, resumed, handler).await;
+                (round.convert)(ended, &context)
             }
-            Ok(resumed) => {
-                Box::pin(self.resume_round(invocation, resumed, handler, map_result)).await
+            Ok(resumed) => Box::pin(self.resume_round(invocation, resumed, handler, round)).await,
+            Err(error) => {
+                let ended = RecordedRound::Retryable(error);
+                (round.convert)(ended, &invocation.request.context)
             }
-            Err(error) => Reply::Error(error),
         }
     }
 
@@ -154,19 +208,25 @@ impl Core {
     }
 
     /// Runs a later round. A repeated last round returns its stored reply.
-    async fn resume_round<R: ResultObject>(
+    async fn resume_round<R: ResultObject, T>(
         &self,
         mut invocation: Invocation,
         resumed: ResumedConversation,
         handler: impl RoundHandler<R>,
-        map_result: ResultMapper<R>,
-    ) -> Reply {
+        round: LaterRound<'_, R, T>,
+    ) -> T {
         let info = resumed.info;
-        let round = resumed.access.open(report_waiting(&invocation)).await;
-        let (journal, since) = match round {
+        let opened = resumed.access.open(report_waiting(&invocation)).await;
+        let (journal, since) = match opened {
             Ok(OpenedRound::Run(journal, since)) => (journal, since),
-            Ok(OpenedRound::Finished(answer)) => return StoredReply::decode_reply(&answer),
-            Err(error) => return Reply::Error(error),
+            Ok(OpenedRound::Finished(answer)) => {
+                let ended = RecordedRound::Ended(StoredReply::decode(&answer));
+                return (round.convert)(ended, &invocation.request.context);
+            }
+            Err(error) => {
+                let ended = RecordedRound::Retryable(error);
+                return (round.convert)(ended, &invocation.request.context);
+            }
         };
         let delay = journal.clock_delay();
         if !delay.is_zero() {
@@ -185,13 +245,14 @@ impl Core {
             invocation: Arc::new(invocation),
             elapsed,
             handler,
-            map_result,
+            map_result: round.map_result,
         };
         let left = self.replay.time_left(&info).unwrap_or_default();
         let ended = self.run_round(&mut round_run, left, |_| info).await;
-        ended
+        let recorded = ended
             .record(&round_run.invocation, &mut round_run.handler)
-            .await
+            .await;
+        (round.convert)(recorded, &round_run.invocation.request.context)
     }
 
     /// Runs a round until it ends or is suspended. The conversation expires
@@ -277,19 +338,20 @@ impl Core {
         mut invocation: Invocation,
         resumed: ResumedConversation,
         mut handler: impl RoundHandler<R>,
-    ) -> Reply {
+    ) -> RecordedRound {
+        let has_expired = || RecordedRound::Ended(StoredReply::Error(expired()));
         let before = resumed.before.iter().find(|it| *it.id == *BEFORE);
         let Some(Entry {
             outcome: EntryOutcome::Value(before),
             ..
         }) = before
         else {
-            return Reply::Error(expired());
+            return has_expired();
         };
         let journal = match resumed.access.open_expired(&[AFTER, CLEANUP]).await {
             Ok(Some(journal)) => journal,
-            Ok(None) => return Reply::Error(expired()),
-            Err(error) => return Reply::Error(error),
+            Ok(None) => return has_expired(),
+            Err(error) => return RecordedRound::Retryable(error),
         };
         invocation.journal = Some(journal);
         invocation.set_id(resumed.info.nonce);
@@ -445,31 +507,33 @@ impl<R: ResultObject> RoundEnd<R> {
         self,
         invocation: &Arc<Invocation>,
         handler: &mut impl RoundHandler<H>,
-    ) -> Reply {
+    ) -> RecordedRound {
         let Some(journal) = &invocation.journal else {
-            return Reply::Error(errors::internal_error("a later round has a journal"));
+            let error = errors::internal_error("a later round has a journal");
+            return RecordedRound::Retryable(error);
         };
-        let is_last = matches!(
-            self.outcome,
-            RoundOutcome::Complete(_) | RoundOutcome::ProtocolError(_)
-        );
-        let stored = self.outcome.into_stored(&invocation.request.context);
-        let encoded_reply = match serde_json::to_vec(&stored) {
-            Ok(encoded_reply) if is_last => encoded_reply,
-            _ => {
+        let stored = match self.outcome.into_recorded(&invocation.request.context) {
+            RecordedRound::Ended(stored) => stored,
+            other => {
                 journal.release().await;
-                return stored.into_reply();
+                return other;
             }
+        };
+        let Ok(encoded_reply) = serde_json::to_vec(&stored) else {
+            journal.release().await;
+            return RecordedRound::Ended(stored);
         };
         // Before the cleanup, so a crash in it is visible in the journal.
         let started_steps = self.cleanup_input.iter().map(|_| CLEANUP.into()).collect();
         match journal.record_end(&encoded_reply, started_steps).await {
             Ok(EndOutcome::Recorded) => {
                 clean_up(invocation, handler, self.cleanup_input).await;
-                stored.into_reply()
+                RecordedRound::Ended(stored)
             }
-            Ok(EndOutcome::AlreadyEnded(answer)) => StoredReply::decode_reply(&answer),
-            Err(error) => Reply::Error(error),
+            Ok(EndOutcome::AlreadyEnded(answer)) => {
+                RecordedRound::Ended(StoredReply::decode(&answer))
+            }
+            Err(error) => RecordedRound::Retryable(error),
         }
     }
 }

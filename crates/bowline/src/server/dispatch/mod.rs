@@ -10,7 +10,7 @@ mod name_index;
 pub(crate) mod prompts;
 pub(crate) mod request;
 pub(crate) mod resources;
-mod round_outcome;
+pub(crate) mod round_outcome;
 pub(crate) mod router;
 pub(crate) mod subscriptions;
 pub(crate) mod tool_call;

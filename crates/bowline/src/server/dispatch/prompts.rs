@@ -107,6 +107,8 @@ pub(crate) static PROMPTS: Feature = Feature {
         (method::PROMPTS_GET, Core::get_prompt),
         (method::COMPLETION_COMPLETE, Core::complete),
     ],
+    start: None,
+    shut_down: None,
     register: |registrations, catalog| {
         catalog.prompts = Arc::new(Section::new(std::mem::take(&mut registrations.prompts))?);
         Ok(())

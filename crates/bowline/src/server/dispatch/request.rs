@@ -118,6 +118,14 @@ pub(crate) trait RequestHandler: Send + Sync {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &crate::server::serve::Connections;
 
+    /// Starts what runs beside the requests.
+    #[cfg(feature = "http-server")]
+    fn start(self: Arc<Self>);
+
+    /// Ends what runs beside the requests, up to the deadline.
+    #[cfg(feature = "http-server")]
+    fn shut_down(&self, deadline: tokio::time::Instant) -> BoxFuture<'_, ()>;
+
     /// Returns the tasks that continue after their caller has left.
     #[cfg(feature = "http-server")]
     fn background(&self) -> &crate::server::background::BackgroundTasks;

@@ -185,6 +185,8 @@ pub(crate) static RESOURCES: Feature = Feature {
         }),
         (method::COMPLETION_COMPLETE, Core::complete),
     ],
+    start: None,
+    shut_down: None,
     register: |registrations, catalog| {
         let after = (!registrations.sources.is_empty()).then_some(FIRST_SOURCE_CURSOR);
         let resources = Section::new(std::mem::take(&mut registrations.resources))?;

@@ -46,24 +46,39 @@ impl<R: ResultObject> RoundOutcome<R> {
         }
     }
 
-    pub(super) fn into_stored(self, context: &RequestContext) -> StoredReply {
-        let encoded = match self {
-            Self::Complete(result) => encode_result(context, result),
-            Self::Suspended(question) => encode_result(context, question),
-            Self::ProtocolError(error) | Self::Retryable(error) => {
-                return StoredReply::Error(error);
-            }
-        };
-        match encoded {
-            Ok(result) => StoredReply::Result(result),
-            Err(error) => StoredReply::Error(errors::internal_error(&error.to_string())),
+    pub(super) fn into_recorded(self, context: &RequestContext) -> RecordedRound {
+        match self {
+            Self::Complete(result) => RecordedRound::Ended(StoredReply::encode(context, result)),
+            Self::Suspended(question) => RecordedRound::Suspended(question),
+            Self::ProtocolError(error) => RecordedRound::Ended(StoredReply::Error(error)),
+            Self::Retryable(error) => RecordedRound::Retryable(error),
+        }
+    }
+}
+
+/// A round whose end, if it ended the conversation, is recorded.
+pub(crate) enum RecordedRound {
+    /// The conversation has ended.
+    Ended(StoredReply),
+    /// It waits for answers.
+    Suspended(InputRequiredResult),
+    /// The round did not end. It may be repeated.
+    Retryable(ErrorObject),
+}
+
+impl RecordedRound {
+    pub(crate) fn into_reply(self, context: &RequestContext) -> Reply {
+        match self {
+            Self::Ended(stored) => stored.into_reply(),
+            Self::Suspended(question) => StoredReply::encode(context, question).into_reply(),
+            Self::Retryable(error) => Reply::Error(error),
         }
     }
 }
 
 /// A reply that is stored, to be returned again.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) enum StoredReply {
+pub(crate) enum StoredReply {
     #[serde(rename = "r")]
     Result(RawJson),
     #[serde(rename = "e")]
@@ -71,6 +86,13 @@ pub(super) enum StoredReply {
 }
 
 impl StoredReply {
+    fn encode(context: &RequestContext, result: impl ResultObject) -> Self {
+        match encode_result(context, result) {
+            Ok(result) => Self::Result(result),
+            Err(error) => Self::Error(errors::internal_error(&error.to_string())),
+        }
+    }
+
     pub(super) fn into_reply(self) -> Reply {
         match self {
             Self::Result(result) => Reply::Result(result),
@@ -78,10 +100,8 @@ impl StoredReply {
         }
     }
 
-    pub(super) fn decode_reply(encoded_reply: &Bytes) -> Reply {
-        match serde_json::from_slice::<Self>(encoded_reply) {
-            Ok(stored) => stored.into_reply(),
-            Err(error) => Reply::Error(errors::internal_error(&error.to_string())),
-        }
+    pub(super) fn decode(encoded_reply: &Bytes) -> Self {
+        serde_json::from_slice(encoded_reply)
+            .unwrap_or_else(|error| Self::Error(errors::internal_error(&error.to_string())))
     }
 }

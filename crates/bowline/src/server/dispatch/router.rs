@@ -6,22 +6,35 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::{
     catalog::Catalog,
     request::{Dispatched, OpenChannel, Request, SubscriptionChange},
 };
-use crate::server::{
-    builder::{BuildError, Registrations},
-    service::Core,
+use crate::{
+    server::{
+        builder::{BuildError, Registrations},
+        service::Core,
+    },
+    transport::BoxFuture,
 };
 
 /// Handles a request of one method.
 pub(crate) type MethodHandler = fn(Arc<Core>, Request, OpenChannel<'_>) -> Dispatched;
 
+/// Ends what a feature runs beside the requests.
+pub(crate) type ShutDown = fn(&Core, Instant) -> BoxFuture<'_, ()>;
+
 /// The code a server needs to offer items of one kind.
 pub(crate) struct Feature {
     /// The methods of the feature.
     pub(crate) methods: &'static [(&'static str, MethodHandler)],
+    /// Starts what runs beside the requests. Called whenever the server begins to
+    /// serve a client, and cheap.
+    pub(crate) start: Option<fn(&Arc<Core>)>,
+    /// Ends it, up to the deadline.
+    pub(crate) shut_down: Option<ShutDown>,
     /// Adds the registered items to the catalog.
     pub(crate) register: fn(&mut Registrations, &mut Catalog) -> Result<(), BuildError>,
 }

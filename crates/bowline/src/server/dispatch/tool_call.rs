@@ -24,19 +24,27 @@ use crate::{
 
 /// A call whose tool is known and whose arguments are valid.
 pub(crate) struct ValidatedCall {
-    pub(super) request: Request,
-    pub(super) tool: Tool,
-    pub(super) arguments: CallArguments,
+    pub(crate) request: Request,
+    pub(crate) tool: Tool,
+    pub(crate) arguments: CallArguments,
+}
+
+impl ValidatedCall {
+    /// Returns the arguments, as received.
+    pub(crate) fn raw_arguments(&self) -> Option<&[u8]> {
+        let CallArguments { params, range, .. } = &self.arguments;
+        params.get(range.clone()?)
+    }
 }
 
 /// The arguments of a call.
-pub(super) struct CallArguments {
+pub(crate) struct CallArguments {
     pub(super) checked: ToolArguments,
     /// The params of the request.
-    pub(super) params: Bytes,
+    pub(crate) params: Bytes,
     /// The position of the arguments in them.
     pub(super) range: Option<Range<usize>>,
-    pub(super) resume: ResumeInput,
+    pub(crate) resume: ResumeInput,
 }
 
 /// Starts calls of a tool. The implementation decides what a program links:
@@ -49,6 +57,11 @@ pub(crate) trait StartCall: Send + Sync {
         call: ValidatedCall,
         open_channel: OpenChannel<'_>,
     ) -> HandlerReply;
+
+    /// Returns the handler of a tool whose calls may become tasks.
+    fn conversation_handler(&self) -> Option<&Arc<dyn ConversationHandler>> {
+        None
+    }
 }
 
 /// A tool whose handler is given its arguments and nothing else.
@@ -91,11 +104,8 @@ impl StartCall for ConversationTool {
         } = call;
         let mut invocation = core.invocation(request, tool.name(), channel, tool.shared.limits);
         invocation.arguments = arguments.range.map(|range| arguments.params.slice(range));
-        let round_handler = ToolRound {
-            handler: Arc::clone(&self.0),
-            arguments: Some(arguments.checked),
-            state: Arc::clone(&core.state),
-        };
+        let state = Arc::clone(&core.state);
+        let round_handler = ToolRound::new(Arc::clone(&self.0), arguments.checked, state);
         let resume = arguments.resume;
         let reply = run_conversation(core, invocation, resume, round_handler, into_tool_result);
         HandlerReply::Pending(Box::pin(reply))
@@ -103,10 +113,24 @@ impl StartCall for ConversationTool {
 }
 
 /// One run of a tool's handler in a conversation.
-struct ToolRound {
+pub(crate) struct ToolRound {
     handler: Arc<dyn ConversationHandler>,
     arguments: Option<ToolArguments>,
     state: AnyState,
+}
+
+impl ToolRound {
+    pub(crate) fn new(
+        handler: Arc<dyn ConversationHandler>,
+        arguments: ToolArguments,
+        state: AnyState,
+    ) -> Self {
+        Self {
+            handler,
+            arguments: Some(arguments),
+            state,
+        }
+    }
 }
 
 impl RoundHandler<CallToolResult> for ToolRound {

@@ -19,7 +19,10 @@ use crate::{
         jsonrpc::{ErrorObject, code, decode, range_of},
         model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
         revision::Era,
-        server::{CacheHint, ListKind, ParsedCall, Reply, RequestContext, RequestParams, errors},
+        server::{
+            CacheHint, ListKind, ParsedCall, Reply, RequestContext, RequestParams, check_no_task,
+            errors,
+        },
     },
     server::{
         auth::{self, permissions::Permissions},
@@ -150,6 +153,8 @@ pub(crate) static TOOLS: Feature = Feature {
             core.list_section(&request, &core.catalog().tools, &core.cache_hints.tools)
         }),
     ],
+    start: None,
+    shut_down: None,
     register: |registrations, catalog| {
         catalog.tools = Arc::new(Section::new(std::mem::take(&mut registrations.tools))?);
         Ok(())
@@ -200,6 +205,9 @@ impl Core {
         let found = catalog.tools.get(&name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&name))?;
         drop(name);
+        if tool.shared.task_feature.is_none() {
+            check_no_task(request.context.rules, &self.config.capabilities, &params)?;
+        }
         check_scopes(&tool.shared.scopes, &request.permissions)?;
         check_capabilities(tool.shared.needs, &request.context)?;
         let own_budget;
@@ -268,7 +276,7 @@ fn invalid_input(request: &Request, error: &Error) -> Result<Reply, ErrorObject>
 }
 
 /// What the client is told of how a tool ended.
-pub(super) fn into_tool_result(
+pub(crate) fn into_tool_result(
     ended: crate::server::Result<CallToolResult>,
     context: &RequestContext,
 ) -> Result<CallToolResult, ErrorObject> {

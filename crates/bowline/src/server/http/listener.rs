@@ -29,6 +29,7 @@ impl HttpService {
     ///
     /// Currently never: a failed accept is retried.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
+        Arc::clone(&self.inner.handler).start();
         let mut connections = JoinSet::new();
         let stopping = self.inner.stopping();
         tokio::select! {
@@ -44,6 +45,7 @@ impl HttpService {
             // A client that has not read its response by now does not get it.
             let _ = tokio::time::timeout_at(last, drain).await;
             self.inner.handler.background().wait_idle(last).await;
+            self.inner.handler.shut_down(last).await;
         }
         Ok(())
     }

@@ -100,6 +100,25 @@ impl ReplayEngine {
         ConversationInfo::new(binding, nonce, started_at, self.conversation_timeout)
     }
 
+    /// Begins a conversation whose state the server keeps itself. Returns the state
+    /// from which its first round is resumed, so that round has a journal too.
+    pub(crate) async fn begin_kept(
+        &self,
+        binding: &str,
+        account: &str,
+        timeout: Duration,
+    ) -> Result<String, ErrorObject> {
+        let nonce: [u8; 16] = random_bytes();
+        let started_at = (self.clock)();
+        let info = ConversationInfo::new(binding.into(), hex(&nonce).into(), started_at, timeout);
+        let nothing = Suspension {
+            journal: Vec::new(),
+            questions: Vec::new(),
+        };
+        let suspended = self.suspend(info, timeout, account, 0, nothing).await?;
+        Ok(suspended.request_state.unwrap_or_default())
+    }
+
     /// Resumes a conversation.
     ///
     /// # Errors
@@ -222,7 +241,7 @@ impl ReplayEngine {
         serde_json::from_slice(&plain).map_err(|_| invalid_state(other))
     }
 
-    fn seal_keys(&self) -> &SealKeys {
+    pub(crate) fn seal_keys(&self) -> &SealKeys {
         self.seal_keys.get_or_init(SealKeys::random)
     }
 

@@ -4,15 +4,20 @@
 //! must not be: a client that missed it would keep stale data. But one
 //! notification is enough, however often it happened.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::proto::server::{Connection, ListKind};
+use crate::proto::{
+    model::TaskChangedParams,
+    server::{Connection, ListKind},
+};
 
 /// The notifications to send once the client reads again.
 #[derive(Debug, Default)]
 pub(super) struct PendingNotices {
     lists: Vec<ListKind>,
     resources: BTreeSet<Box<str>>,
+    /// The last change of each task.
+    tasks: BTreeMap<Box<str>, TaskChangedParams>,
     /// Sends them; set once something is pending, so servers without changes do
     /// not link this code.
     flush_fn: Option<fn(Self, &mut Connection)>,
@@ -34,6 +39,14 @@ impl PendingNotices {
         }
     }
 
+    /// Adds a change of a task that a stream asks for. There are at most as many as
+    /// subscriptions.
+    pub(super) fn add_task(&mut self, params: &TaskChangedParams) {
+        self.flush_fn = Some(Self::flush_all);
+        self.tasks
+            .insert(params.task_id.as_str().into(), params.clone());
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.flush_fn.is_none()
     }
@@ -51,6 +64,9 @@ impl PendingNotices {
         }
         for uri in self.resources {
             machine.resource_updated(&uri);
+        }
+        for params in self.tasks.values() {
+            machine.task_changed(params);
         }
     }
 }

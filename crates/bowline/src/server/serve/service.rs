@@ -101,6 +101,7 @@ impl Core {
     }
 
     async fn serve(self: &Arc<Self>, link: Box<dyn Link>, principal: Option<Arc<str>>) {
+        self.start_features();
         let handler: Arc<dyn RequestHandler> = Arc::clone(self) as Arc<dyn RequestHandler>;
         let config = Arc::clone(&self.config);
         let serve_options = self.serve_options.clone();
@@ -112,5 +113,8 @@ impl Core {
         let stops = self.connections.stopping().deadline();
         let last = stops.unwrap_or(closed_at + self.serve_options.shutdown_timeout);
         self.background.wait_idle(last).await;
+        if stops.is_some() {
+            self.shut_down_features(last).await;
+        }
     }
 }

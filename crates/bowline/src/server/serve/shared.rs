@@ -30,7 +30,7 @@ use crate::{
     observation_queue::ObservationQueue,
     proto::{
         Instant,
-        model::InputRequest,
+        model::{InputRequest, TaskChangedParams},
         server::{
             CallId, CallOptions, Connection, Event, Input, ListKind, Outcome, Output, Reply,
             RequestKey, TelemetryEvent,
@@ -269,6 +269,28 @@ impl SharedConnection {
         self.process_outputs(&mut inner, now);
         inner.wake_driver();
         is_sent
+    }
+
+    /// Returns the principal of the client, if it is known.
+    pub(crate) fn principal(&self) -> Option<&str> {
+        self.principal.as_deref()
+    }
+
+    /// Notifies that a task changed, if a stream asks for it; later, if the client
+    /// does not read.
+    pub(crate) fn task_changed(&self, params: &TaskChangedParams) {
+        let now = self.now();
+        let mut inner = self.lock();
+        if !inner.machine.is_subscribed_to_task(&params.task_id) {
+            return;
+        }
+        if inner.is_backlogged() {
+            inner.pending_notices.add_task(params);
+            return;
+        }
+        inner.machine.task_changed(params);
+        self.process_outputs(&mut inner, now);
+        inner.wake_driver();
     }
 
     /// Sends the backlog to the link, and then the pending notices.

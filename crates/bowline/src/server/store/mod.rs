@@ -29,9 +29,14 @@ mod journal;
 mod key;
 mod memory;
 mod state;
+mod task;
 
 pub use error::StoreError;
 pub use journal::{AppendOutcome, JournalStore, Lease, NewEntry, OpenedJournal};
 pub use key::ConversationKey;
-pub use memory::{MemoryJournalStore, MemorySealedStateStore};
+pub use memory::{MemoryJournalStore, MemorySealedStateStore, MemoryTaskStore};
 pub use state::SealedStateStore;
+pub use task::{
+    ClaimedTask, CreateOutcome, LeaseUpdate, NewTask, StoredTask, TaskStore, TaskUpdate,
+    UpdateOutcome,
+};

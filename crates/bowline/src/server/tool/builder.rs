@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     DeclaredForm, IntoToolResult, NoArguments, PhasesNeedBefore, Tool, ToolFn1, ToolFn2, ToolInner,
-    handler::{ContextFunction, PlainFunction},
+    handler::{ContextFunction, ConversationHandler, PlainFunction, PlainHandler},
     input::{InputSchema, schema_of, to_raw_json},
     typestate::{
         HasDescription, HasInput, LacksDescription, LacksInput, MissingDescription, MissingInput,
@@ -29,6 +29,7 @@ use crate::{
         error::Result,
         form::Elicit,
         limits::CallLimits,
+        task::{TaskPolicy, TaskSetting, TaskableHandler},
     },
 };
 
@@ -57,6 +58,7 @@ pub(super) struct ToolSpec {
     scopes: Vec<Box<str>>,
     limits: CallLimits,
     elicits: Vec<DeclaredForm>,
+    task: Option<TaskSetting>,
 }
 
 impl ToolBuilder<MissingDescription, MissingInput> {
@@ -69,6 +71,7 @@ impl ToolBuilder<MissingDescription, MissingInput> {
                 scopes: Vec::new(),
                 limits: CallLimits::default(),
                 elicits: Vec::new(),
+                task: None,
             },
             typestate: PhantomData,
         }
@@ -153,6 +156,29 @@ impl<D, I> ToolBuilder<D, I> {
         self
     }
 
+    /// Lets calls become tasks: the client gets an answer at once, asks for the
+    /// result later, and may leave meanwhile. The handler is written as ever; its
+    /// questions, steps and progress are those of the task.
+    ///
+    /// A handler without a context runs as one [step](Conversation::step).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use bowline::server::{TaskPolicy, Tool};
+    ///
+    /// let render: Tool = Tool::new("render")
+    ///     .description("Renders the film")
+    ///     .no_input()
+    ///     .task(TaskPolicy::After(Duration::from_secs(2)))
+    ///     .handler(async |_| Ok("rendered"));
+    /// ```
+    pub fn task(mut self, policy: TaskPolicy) -> Self {
+        self.spec.definition.execution = Some(policy.execution());
+        self.spec.task = Some(TaskSetting::new(policy));
+        self
+    }
+
     /// Declares that the tool may show this form, so client applications can
     /// prepare for it. [`Service::manifest`](crate::server::Service::manifest) lists
     /// the form under its [key](Elicit::KEY), if it has one.
@@ -205,10 +231,9 @@ impl<D, I> ToolBuilder<D, I> {
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let types = PhantomData;
-        let tool_handler = PlainTool(Arc::new(PlainFunction { function, types }));
-        self.spec
-            .build(O::schema(), Arc::new(tool_handler))
-            .for_state()
+        let function = Arc::new(PlainFunction { function, types });
+        let tool_handler = self.spec.plain_tool(function);
+        self.spec.build(O::schema(), tool_handler).for_state()
     }
 
     /// Finishes a tool that uses the application's state, logs or reports progress,
@@ -270,11 +295,9 @@ impl<D, I> ToolBuilder<D, I> {
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let types = PhantomData::<fn(S, I::Input)>;
-        let function = ContextFunction { function, types };
-        let tool_handler = ConversationTool(Arc::new(function));
-        self.spec
-            .build(O::schema(), Arc::new(tool_handler))
-            .for_state()
+        let function = Arc::new(ContextFunction { function, types });
+        let tool_handler = self.spec.conversation_tool(function);
+        self.spec.build(O::schema(), tool_handler).for_state()
     }
 
     /// Builds a tool in three phases: work before the questions, the questions, and
@@ -289,6 +312,23 @@ impl<D, I> ToolBuilder<D, I> {
 }
 
 impl ToolSpec {
+    fn plain_tool(&self, handler: Arc<dyn PlainHandler>) -> Arc<dyn StartCall> {
+        match self.task {
+            Some(task) => (task.wrap)(TaskableHandler::Plain(handler), task.policy),
+            None => Arc::new(PlainTool(handler)),
+        }
+    }
+
+    pub(super) fn conversation_tool(
+        &self,
+        handler: Arc<dyn ConversationHandler>,
+    ) -> Arc<dyn StartCall> {
+        match self.task {
+            Some(task) => (task.wrap)(TaskableHandler::Conversation(handler), task.policy),
+            None => Arc::new(ConversationTool(handler)),
+        }
+    }
+
     /// Builds the tool. Not generic, so it is compiled only once.
     pub(super) fn build(mut self, output: Option<RawJson>, handler: Arc<dyn StartCall>) -> Tool {
         self.definition.input_schema = to_raw_json(&self.schema);
@@ -308,6 +348,7 @@ impl ToolSpec {
                 scopes: self.scopes,
                 limits: self.limits,
                 elicits: self.elicits,
+                task_feature: self.task.map(|task| task.feature),
                 #[cfg(feature = "http-server")]
                 headers,
                 input_schema: input.unwrap_or_else(|_| InputSchema::reject_all()),

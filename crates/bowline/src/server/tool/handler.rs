@@ -25,6 +25,12 @@ pub(crate) trait PlainHandler: Send + Sync {
         arguments: ToolArguments,
         responder: ToolResponder,
     ) -> BoxFuture<'static, Reply>;
+
+    /// Runs the handler without a time limit and without a request to respond to.
+    fn run_to_result(
+        self: Arc<Self>,
+        arguments: ToolArguments,
+    ) -> BoxFuture<'static, Result<CallToolResult>>;
 }
 
 /// A handler that may ask the client questions.
@@ -62,13 +68,28 @@ where
         responder: ToolResponder,
     ) -> BoxFuture<'static, Reply> {
         Box::pin(async move {
-            let work = async {
-                let output = (self.function)(arguments.deserialize()?).await?;
-                output.into_result()
-            };
+            let work = self.call(arguments);
             let result = with_timeout(responder.timeout, Duration::ZERO, work).await;
             responder.reply(result.and_then(|result| result))
         })
+    }
+
+    fn run_to_result(
+        self: Arc<Self>,
+        arguments: ToolArguments,
+    ) -> BoxFuture<'static, Result<CallToolResult>> {
+        Box::pin(async move { self.call(arguments).await })
+    }
+}
+
+impl<I: DeserializeOwned, F> PlainFunction<I, F> {
+    async fn call<O: IntoToolResult, W>(&self, arguments: ToolArguments) -> Result<CallToolResult>
+    where
+        F: Fn(I) -> W,
+        W: Future<Output = Result<O>>,
+    {
+        let output = (self.function)(arguments.deserialize()?).await?;
+        output.into_result()
     }
 }
 

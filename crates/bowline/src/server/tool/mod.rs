@@ -23,7 +23,7 @@ use crate::{
     server::{
         builder_methods::shared_item,
         capability::{CapabilitySet, ClientCapability},
-        dispatch::tool_call::StartCall,
+        dispatch::{router::Feature, tool_call::StartCall},
         form::Elicit,
         limits::CallLimits,
         serve::LatencyEstimate,
@@ -167,6 +167,8 @@ pub(crate) struct ToolInner {
     pub(crate) scopes: Vec<Box<str>>,
     pub(crate) limits: CallLimits,
     pub(crate) elicits: Vec<DeclaredForm>,
+    /// What the server needs for calls that become tasks, if they may.
+    pub(crate) task_feature: Option<&'static Feature>,
     /// The arguments that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]
     pub(crate) headers: crate::proto::http::header::ParamHeaders,

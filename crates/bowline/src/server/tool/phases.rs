@@ -11,10 +11,8 @@ use super::{
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
     server::{
-        Conversation, HandlerContext,
-        conversation::invocation::Invocation,
-        dispatch::{conversation_runner::Cleanup, tool_call::ConversationTool},
-        error::Result,
+        Conversation, HandlerContext, conversation::invocation::Invocation,
+        dispatch::conversation_runner::Cleanup, error::Result,
     },
     transport::BoxFuture,
 };
@@ -136,8 +134,9 @@ where
             cleanup: self.cleanup,
             after,
         };
-        let handler = ConversationTool(Arc::new(PhasesHandler(Arc::new(phases))));
-        self.spec.build(O::schema(), Arc::new(handler)).for_state()
+        let handler = Arc::new(PhasesHandler(Arc::new(phases)));
+        let handler = self.spec.conversation_tool(handler);
+        self.spec.build(O::schema(), handler).for_state()
     }
 }
 

@@ -6,6 +6,7 @@
 //! | a [`Transport`](crate::transport::Transport) | [`transport()`] |
 //! | a `JournalStore` | `journal_store` |
 //! | a `SealedStateStore` | `sealed_state_store` |
+//! | a `TaskStore` | `task_store` |
 //! | a `SessionStore` | `session_store` |
 //! | an `EventStore` | `event_store` |
 //! | a `TokenStore` | `token_store` |
@@ -43,7 +44,7 @@ pub use stores::token_store;
 #[cfg(feature = "http-server")]
 pub use stores::{event_store, session_store};
 #[cfg(feature = "server")]
-pub use stores::{journal_store, sealed_state_store};
+pub use stores::{journal_store, sealed_state_store, task_store};
 pub use transport::{
     Peer, PeerListener, StreamPeer, backpressure_hands_back_and_drains, close_ends_the_peer,
     drop_ends_the_peer, frames_arrive_whole_and_in_order, large_frames_arrive,

@@ -7,7 +7,10 @@ mod folder_store;
 use std::sync::Arc;
 
 use bowline::{
-    server::store::{JournalStore, MemoryJournalStore, MemorySealedStateStore, SealedStateStore},
+    server::store::{
+        JournalStore, MemoryJournalStore, MemorySealedStateStore, MemoryTaskStore,
+        SealedStateStore, TaskStore,
+    },
     testing::contract,
 };
 
@@ -28,9 +31,11 @@ async fn states_in_memory() {
 async fn stores_in_memory_that_several_threads_use() {
     let journals: Arc<dyn JournalStore> = Arc::new(MemoryJournalStore::new());
     let states: Arc<dyn SealedStateStore> = Arc::new(MemorySealedStateStore::new());
+    let tasks: Arc<dyn TaskStore> = Arc::new(MemoryTaskStore::new());
     tokio::join!(
         contract::journal_store(async || Arc::clone(&journals)),
         contract::sealed_state_store(async || Arc::clone(&states)),
+        contract::task_store(async || Arc::clone(&tasks)),
     );
 }
 

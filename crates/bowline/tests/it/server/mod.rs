@@ -17,6 +17,7 @@ mod sample;
 mod seal;
 mod serving;
 mod store;
+mod tasks;
 mod test_client;
 mod tool_macro;
 mod travel;

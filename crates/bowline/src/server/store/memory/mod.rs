@@ -9,9 +9,11 @@ mod expiry_index;
 mod journals;
 mod quota;
 mod states;
+mod tasks;
 
 pub use journals::MemoryJournalStore;
 pub use states::MemorySealedStateStore;
+pub use tasks::MemoryTaskStore;
 
 const MIB: usize = 1024 * 1024;
 

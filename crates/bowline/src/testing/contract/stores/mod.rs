@@ -11,6 +11,8 @@ mod journal;
 mod session;
 #[cfg(feature = "server")]
 mod state;
+#[cfg(feature = "server")]
+mod task;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 mod token;
 
@@ -32,6 +34,8 @@ pub use journal::journal_store;
 pub use session::session_store;
 #[cfg(feature = "server")]
 pub use state::sealed_state_store;
+#[cfg(feature = "server")]
+pub use task::task_store;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 pub use token::token_store;
 

@@ -7,6 +7,7 @@ mod journals;
 #[cfg(feature = "http-server")]
 mod sessions;
 mod states;
+mod tasks;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 mod tokens;
 

@@ -25,8 +25,8 @@ mod proxy;
 mod quota;
 mod recovery;
 mod refused;
-mod rig;
-mod stores;
+pub(super) mod rig;
+pub(super) mod stores;
 mod suite;
 #[cfg(all(feature = "http-client", feature = "http-server"))]
 mod suite_http;

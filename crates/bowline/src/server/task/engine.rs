@@ -1,0 +1,353 @@
+//! Storing tasks and changing them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::sync::{Notify, Semaphore};
+
+use super::{options::TaskOptions, record::TaskRecord};
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, code},
+        server::errors,
+        task::Timestamp,
+    },
+    server::{
+        replay::{error::store_failed, journal::hex, round::Clock, state::unix_millis},
+        seal::{SealKeys, random_bytes},
+        store::{
+            ClaimedTask, ConversationKey, CreateOutcome, Lease, LeaseUpdate, MemoryTaskStore,
+            NewTask, StoreError, StoredTask, TaskStore, TaskUpdate, UpdateOutcome,
+        },
+    },
+    sync::{Mutex, lock},
+};
+
+/// How often a change is tried again if the task changed meanwhile.
+const MAX_CONFLICTS: u32 = 32;
+
+/// The tasks of a server.
+///
+/// What is not given is created on first use, so a server without tasks has none of
+/// it.
+pub(crate) struct TaskEngine {
+    pub(crate) options: TaskOptions,
+    pub(crate) store: OnceLock<Arc<dyn TaskStore>>,
+    pub(crate) clock: Clock,
+    /// How long the node that runs a task may be silent before another takes over.
+    pub(crate) lease_timeout: Duration,
+    /// The name of this process as the holder of leases.
+    pub(super) holder: OnceLock<Box<str>>,
+    /// Permits for tasks that run here.
+    pub(super) permits: Semaphore,
+    /// The tasks that run here.
+    pub(super) running: Mutex<HashMap<Box<str>, RunningTask>>,
+    /// The tasks whose questions a client is asked right now.
+    pub(super) asking: Mutex<HashSet<Box<str>>>,
+    /// Notified when the last task that runs here has ended.
+    pub(super) idle: Notify,
+    /// Whether this process takes over tasks of others.
+    pub(super) takes_over: OnceLock<()>,
+}
+
+/// The address of a task.
+#[derive(Clone, Debug)]
+pub(super) struct TaskKey {
+    pub(super) id: Box<str>,
+    /// A digest of the principal.
+    pub(super) account: Box<str>,
+}
+
+impl TaskKey {
+    pub(super) fn as_store_key(&self) -> ConversationKey<'_> {
+        ConversationKey::new(&self.id, &self.account)
+    }
+}
+
+/// A task that runs in this process.
+#[derive(Clone)]
+pub(super) struct RunningTask {
+    pub(super) key: TaskKey,
+    /// Notified if it is to stop.
+    pub(super) stopped: Arc<Notify>,
+}
+
+/// A task as it was loaded, with what is needed to replace it.
+#[derive(Debug)]
+pub(super) struct LoadedTask {
+    pub(super) record: TaskRecord,
+    pub(super) version: u64,
+    pub(super) holder: Option<String>,
+}
+
+impl TaskEngine {
+    pub(crate) fn new(
+        options: TaskOptions,
+        store: Option<Arc<dyn TaskStore>>,
+        clock: Clock,
+        lease_timeout: Duration,
+    ) -> Self {
+        let permits = Semaphore::new(options.max_running.min(Semaphore::MAX_PERMITS));
+        Self {
+            options,
+            store: store.map(OnceLock::from).unwrap_or_default(),
+            clock,
+            lease_timeout,
+            holder: OnceLock::new(),
+            permits,
+            running: Mutex::default(),
+            asking: Mutex::default(),
+            idle: Notify::new(),
+            takes_over: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        Timestamp::from_unix_millis(unix_millis((self.clock)()))
+    }
+
+    pub(super) fn store(&self) -> &Arc<dyn TaskStore> {
+        let memory = || -> Arc<dyn TaskStore> { Arc::new(MemoryTaskStore::default()) };
+        self.store.get_or_init(memory)
+    }
+
+    /// Returns the lease that this process takes.
+    pub(super) fn lease(&self) -> Lease<'_> {
+        let holder = self.holder.get_or_init(|| {
+            let name: [u8; 16] = random_bytes();
+            hex(&name).into()
+        });
+        Lease::new(holder, self.lease_timeout)
+    }
+
+    pub(super) fn is_own(&self, task: &LoadedTask) -> bool {
+        task.holder.as_deref() == Some(self.lease().holder)
+    }
+
+    /// Returns an id that nobody can guess.
+    pub(super) fn new_id() -> Box<str> {
+        let id: [u8; 16] = random_bytes();
+        hex(&id).into()
+    }
+}
+
+/// Access to the store, with values sealed.
+pub(super) struct Tasks<'a> {
+    pub(super) engine: &'a TaskEngine,
+    pub(super) seal_keys: &'a SealKeys,
+    pub(super) server_name: &'a str,
+}
+
+impl Tasks<'_> {
+    /// Stores a new task, which this process runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the caller has too many, or the store failed.
+    pub(super) async fn create(
+        &self,
+        key: &TaskKey,
+        record: &TaskRecord,
+    ) -> Result<(), ErrorObject> {
+        let ttl = record.task.ttl().unwrap_or(self.engine.options.max_ttl);
+        let mut task = NewTask::new(self.seal(key, record)?, self.engine.lease(), ttl);
+        task.max_per_account = self.engine.options.max_per_caller;
+        let created = self.engine.store().create(key.as_store_key(), task).await;
+        match created.map_err(|error| store_failed(&error))? {
+            CreateOutcome::Created => Ok(()),
+            CreateOutcome::TooMany => {
+                let limit = self.engine.options.max_per_caller;
+                let message = format!(
+                    "Too many tasks: the limit is {limit}. Wait until some have ended and expired"
+                );
+                Err(ErrorObject::new(code::INVALID_REQUEST, message))
+            }
+        }
+    }
+
+    /// Loads a task, unless it has expired.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is none, or the store failed.
+    pub(super) async fn load(&self, key: &TaskKey) -> Result<LoadedTask, ErrorObject> {
+        let stored = self.engine.store().load(key.as_store_key()).await;
+        let stored = stored.map_err(|error| store_failed(&error))?;
+        let stored = stored.ok_or_else(unknown_task)?;
+        let loaded = self.open(key, &stored)?;
+        match loaded.record.task.is_expired(self.engine.now()) {
+            true => Err(unknown_task()),
+            false => Ok(loaded),
+        }
+    }
+
+    /// Changes a task. `change` may run several times, each time with the current
+    /// task, and says what becomes of the lease; nothing is stored if it returns
+    /// `None`. Returns the task as it is then, and whether it was changed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such task, or the store failed.
+    pub(super) async fn change<'e>(
+        &'e self,
+        key: &TaskKey,
+        mut change: impl FnMut(&mut LoadedTask) -> Option<LeaseUpdate<'e>>,
+    ) -> Result<(TaskRecord, bool), ErrorObject> {
+        for _ in 0..MAX_CONFLICTS {
+            let mut loaded = self.load(key).await?;
+            let Some(lease) = change(&mut loaded) else {
+                return Ok((loaded.record, false));
+            };
+            let value = self.seal(key, &loaded.record)?;
+            let update = TaskUpdate::new(loaded.version, value, lease);
+            let updated = self.engine.store().update(key.as_store_key(), update).await;
+            match updated.map_err(|error| store_failed(&error))? {
+                UpdateOutcome::Updated => return Ok((loaded.record, true)),
+                UpdateOutcome::Conflict => {}
+            }
+        }
+        Err(errors::internal_error("the task changes too often"))
+    }
+
+    /// Takes over a task whose node is gone.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store failed.
+    pub(super) async fn claim(&self) -> Result<Option<(TaskKey, TaskRecord)>, StoreError> {
+        let claimed = self.engine.store().claim(self.engine.lease()).await?;
+        let Some(ClaimedTask {
+            id, account, task, ..
+        }) = claimed
+        else {
+            return Ok(None);
+        };
+        let key = TaskKey {
+            id: id.into(),
+            account: account.into(),
+        };
+        // What cannot be opened is not ours, and stays until it expires.
+        Ok(self
+            .open(&key, &task)
+            .ok()
+            .map(|loaded| (key, loaded.record)))
+    }
+
+    /// Returns an account's tasks after an id.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store failed.
+    pub(super) async fn list(
+        &self,
+        account: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<TaskRecord>, ErrorObject> {
+        let listed = self.engine.store().list(account, after, limit).await;
+        let listed = listed.map_err(|error| store_failed(&error))?;
+        let now = self.engine.now();
+        let records = listed.into_iter().filter_map(|(id, stored)| {
+            let key = TaskKey {
+                id: id.into(),
+                account: account.into(),
+            };
+            let record = self.open(&key, &stored).ok()?.record;
+            (!record.task.is_expired(now)).then_some(record)
+        });
+        Ok(records.collect())
+    }
+
+    fn seal(&self, key: &TaskKey, record: &TaskRecord) -> Result<Bytes, ErrorObject> {
+        let plain = serde_json::to_vec(record);
+        let plain = plain.map_err(|error| errors::internal_error(&error.to_string()))?;
+        if self.engine.store().instance_id().is_some() {
+            return Ok(plain.into());
+        }
+        let sealed = self.seal_keys.seal_bytes(&self.purpose(key), &plain);
+        Ok(sealed.into())
+    }
+
+    fn open(&self, key: &TaskKey, stored: &StoredTask) -> Result<LoadedTask, ErrorObject> {
+        let plain = match self.engine.store().instance_id() {
+            Some(_) => stored.value.clone(),
+            None => {
+                let opened = self.seal_keys.open_bytes(&self.purpose(key), &stored.value);
+                opened.map_err(|_| unknown_task())?.into()
+            }
+        };
+        let record = serde_json::from_slice(&plain).map_err(|_| unknown_task())?;
+        Ok(LoadedTask {
+            record,
+            version: stored.version,
+            holder: stored.holder.clone(),
+        })
+    }
+
+    /// Binds a sealed value to its task: a store cannot give out one for another.
+    fn purpose(&self, key: &TaskKey) -> Vec<u8> {
+        let TaskKey { id, account } = key;
+        format!("task {id} of {account} in {}", self.server_name).into_bytes()
+    }
+}
+
+/// Returns the error for a task that does not exist, or belongs to someone else: the
+/// same for both.
+pub(super) fn unknown_task() -> ErrorObject {
+    let message = "Unknown task: it does not exist, or has expired";
+    ErrorObject::new(code::INVALID_PARAMS, message)
+}
+
+impl TaskEngine {
+    /// Notes that a task runs here. Returns `None` if it does already.
+    pub(super) fn begin(&self, key: &TaskKey) -> Option<Arc<Notify>> {
+        let mut running = lock(&self.running);
+        if running.contains_key(&key.id) {
+            return None;
+        }
+        let stopped = Arc::new(Notify::new());
+        let task = RunningTask {
+            key: key.clone(),
+            stopped: Arc::clone(&stopped),
+        };
+        running.insert(key.id.clone(), task);
+        Some(stopped)
+    }
+
+    pub(super) fn end(&self, id: &str) {
+        let mut running = lock(&self.running);
+        running.remove(id);
+        if running.is_empty() {
+            self.idle.notify_waiters();
+        }
+    }
+
+    /// Stops a task, if it runs here.
+    pub(super) fn stop(&self, id: &str) {
+        if let Some(task) = lock(&self.running).get(id) {
+            task.stopped.notify_one();
+        }
+    }
+}
+
+/// The right to ask the client the questions of a task.
+pub(super) struct AskingGuard<'a>(&'a TaskEngine, Box<str>);
+
+impl Drop for AskingGuard<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.asking).remove(&self.1);
+    }
+}
+
+impl TaskEngine {
+    /// Returns the right to ask the questions of a task, unless someone has it: a
+    /// client may wait for its result more than once.
+    pub(super) fn begin_asking(&self, id: &str) -> Option<AskingGuard<'_>> {
+        let is_first = lock(&self.asking).insert(id.into());
+        is_first.then(|| AskingGuard(self, id.into()))
+    }
+}

@@ -1,0 +1,7 @@
+//! Tasks: calls whose result is fetched later, in both dialects, on one node and on
+//! several.
+
+mod core;
+mod extension;
+mod rig;
+mod takeover;

@@ -1,0 +1,125 @@
+//! Tasks whose node dies, or loses touch: another goes on, and nothing happens twice.
+
+use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
+
+use super::rig::{App, ExtensionPeer, Shared};
+
+/// A node with a runtime of its own, which dies with everything that it runs.
+struct Node {
+    runtime: Runtime,
+    service: bowline::server::Service<App>,
+}
+
+impl Node {
+    fn new(shared: &Shared, app: &App) -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let service = shared.node(app);
+        Self { runtime, service }
+    }
+
+    /// Creates a task at this node.
+    async fn create(&self, tool: &'static str) -> String {
+        let service = self.service.clone();
+        let created = self.runtime.spawn(async move {
+            let mut client = ExtensionPeer::new(&service);
+            client.create(tool).await
+        });
+        created.await.expect("a task")
+    }
+
+    fn die(self) {
+        self.runtime.shutdown_background();
+    }
+}
+
+#[tokio::test]
+async fn another_node_goes_on_and_repeats_no_step() {
+    let (shared, app) = (Shared::new(), App::default());
+    let node = Node::new(&shared, &app);
+    let id = node.create("steps").await;
+    app.wait_at_gate().await;
+    node.die();
+    let second = shared.node(&app);
+    app.open_gate();
+    let mut client = ExtensionPeer::new(&second);
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "both");
+    assert_eq!(app.effects(), ["one", "two"]);
+}
+
+#[tokio::test]
+async fn a_step_whose_end_is_not_known_is_reported_and_not_repeated() {
+    let (shared, app) = (Shared::new(), App::default());
+    let node = Node::new(&shared, &app);
+    let id = node.create("held").await;
+    app.wait_at_gate().await;
+    node.die();
+    let second = shared.node(&app);
+    let mut client = ExtensionPeer::new(&second);
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["isError"], true);
+    let text = task["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("its outcome is unknown"), "{text}");
+    assert_eq!(app.effects(), ["hold"]);
+}
+
+#[tokio::test]
+async fn a_node_that_lost_its_lease_has_no_more_effects() {
+    let (shared, app) = (Shared::new(), App::default());
+    let (first, second) = (Node::new(&shared, &app), Node::new(&shared, &app));
+    let id = first.create("steps").await;
+    app.wait_at_gate().await;
+    shared.tasks.cut_off_holder();
+    // The second node begins to look for abandoned tasks.
+    second.create("hello").await;
+    let mut client = ExtensionPeer::new(&second.service);
+    // Both are at the gate by then, and pass it: the first one too.
+    for _ in 0..2 {
+        app.open_gate();
+        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+    }
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "both");
+    assert_eq!(app.effects(), ["one", "two"]);
+    first.die();
+    second.die();
+}
+
+#[tokio::test]
+async fn answers_may_go_to_any_node() {
+    let (shared, app) = (Shared::new(), App::default());
+    let node = Node::new(&shared, &app);
+    let id = node.create("name").await;
+    let second = shared.node(&app);
+    let mut client = ExtensionPeer::new(&second);
+    client.wait(&id, "input_required").await;
+    node.die();
+    let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
+    client.update(&id, &answer).await;
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn a_store_outside_sees_nothing() {
+    let (shared, app) = (Shared::new(), App::default());
+    let node = shared.node(&app);
+    let mut client = ExtensionPeer::known(&node, "ada lovelace");
+    let id = client.create("name").await;
+    client.wait(&id, "input_required").await;
+    let values = shared.tasks.values();
+    assert!(values.len() > 1);
+    for value in values {
+        let text = String::from_utf8_lossy(&value);
+        for secret in ["ada lovelace", "Your name?", "elicitation", &*id] {
+            assert!(!text.contains(secret), "{secret} can be read");
+        }
+    }
+}
