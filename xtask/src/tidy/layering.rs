@@ -35,12 +35,14 @@ const PROTO: Layers = Layers {
         ("model", &["jsonrpc"]),
         ("revision", &["model", "jsonrpc"]),
         ("http", &["revision", "model", "jsonrpc", "time"]),
+        ("task", &["model", "jsonrpc"]),
         ("auth", &["http"]),
         ("client", BELOW_THE_MACHINES),
         ("server", BELOW_THE_MACHINES),
     ],
 };
 const BELOW_THE_MACHINES: &[&str] = &[
+    "task",
     "http",
     "revision",
     "model",
