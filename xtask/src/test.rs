@@ -309,10 +309,10 @@ impl Step {
         }
     }
 
-    /// Runs the step as a process of its own, and prints its output if it fails.
+    /// Runs the step as a process of its own, and prints its output if it fails. The
+    /// tests, some of which wait for servers with a time limit, have the higher priority.
     fn run_captured(&self) -> Result<(), Failure> {
-        let output = self
-            .command()
+        let output = process::with_low_priority(self.command())
             .output()
             .map_err(|error| format!("cannot start cargo: {error}"))?;
         if output.status.success() {

@@ -9,7 +9,48 @@ use std::time::Duration;
 use crate::rig::{self, Rig};
 
 #[test]
-fn transcripts_are_true() {
+fn auth() {
+    assert_true("auth");
+}
+
+#[test]
+fn call() {
+    assert_true("call");
+}
+
+#[test]
+fn demo() {
+    assert_true("demo");
+}
+
+#[test]
+fn interaction() {
+    assert_true("interaction");
+}
+
+#[test]
+fn locked() {
+    assert_true("locked");
+}
+
+#[test]
+fn traffic() {
+    assert_true("traffic");
+}
+
+#[test]
+fn no_folder_is_forgotten() {
+    let folders = std::fs::read_dir("tests/cmd").expect("there are transcripts");
+    let mut names: Vec<String> = folders
+        .filter_map(|folder| folder.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let tests = ["auth", "call", "demo", "interaction", "locked", "traffic"];
+    assert_eq!(names, tests);
+}
+
+/// Runs the commands of all transcripts in a folder, and compares what they print.
+fn assert_true(folder: &str) {
     let rig = Rig::new();
     let cases = trycmd::TestCases::new();
     cases
@@ -20,5 +61,5 @@ fn transcripts_are_true() {
         cases.env(name, value);
     }
     // The rig goes away when the cases have run.
-    cases.case("tests/cmd/*/*.trycmd").run();
+    cases.case(format!("tests/cmd/{folder}/*.trycmd")).run();
 }
