@@ -268,6 +268,11 @@ impl RequestHandler for Core {
     }
 
     #[cfg(feature = "http-server")]
+    fn seal_keys(&self) -> &super::seal::SealKeys {
+        self.replay.seal_keys()
+    }
+
+    #[cfg(feature = "http-server")]
     fn serve_options(&self) -> &ServeOptions {
         &self.serve_options
     }

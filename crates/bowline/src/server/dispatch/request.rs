@@ -110,6 +110,10 @@ pub(crate) trait RequestHandler: Send + Sync {
     #[cfg(feature = "http-server")]
     fn config(&self) -> &Arc<crate::proto::server::Config>;
 
+    /// Returns the keys that seal what leaves the process.
+    #[cfg(feature = "http-server")]
+    fn seal_keys(&self) -> &crate::server::seal::SealKeys;
+
     /// Returns the settings of connections.
     #[cfg(feature = "http-server")]
     fn serve_options(&self) -> &crate::server::service::ServeOptions;

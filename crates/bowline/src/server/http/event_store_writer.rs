@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::{
     byte_queue::{ByteSize, Receiver, Sender, channel},
+    session_seal::SessionSeal,
     session_stores::{EventStore, StoredEvent, with_store_timeout},
 };
 use crate::proto::http::{SessionId, resume::EventId};
@@ -21,9 +22,14 @@ impl ByteSize for StoredEvent {
 
 impl EventStoreWriter {
     /// Starts a writer for a session.
-    pub(super) fn new(store: Arc<dyn EventStore>, session: SessionId, ttl: Duration) -> Self {
+    pub(super) fn new(
+        store: Arc<dyn EventStore>,
+        seal: Arc<SessionSeal>,
+        session: SessionId,
+        ttl: Duration,
+    ) -> Self {
         let (sender, events) = channel();
-        tokio::spawn(write(store, session, ttl, events));
+        tokio::spawn(write(store, seal, session, ttl, events));
         Self(sender)
     }
 
@@ -46,11 +52,14 @@ impl EventStoreWriter {
 
 async fn write(
     store: Arc<dyn EventStore>,
+    seal: Arc<SessionSeal>,
     session: SessionId,
     ttl: Duration,
     mut events: Receiver<StoredEvent>,
 ) {
-    while let Some(event) = events.recv().await {
+    while let Some(mut event) = events.recv().await {
+        let id = event_id(&event.stream, event.sequence);
+        event.message = seal.seal_event(&session, &id, event.message);
         // A failed write is a gap for clients that resume.
         with_store_timeout(store.append(&session, event, ttl)).await;
     }
@@ -75,6 +84,10 @@ impl StreamPosition {
 
     /// Returns the id of an event in the same stream.
     pub(super) fn event_id(&self, sequence: u64) -> String {
-        format!("{}-{sequence:x}", self.stream)
+        event_id(&self.stream, sequence)
     }
+}
+
+fn event_id(stream: &str, sequence: u64) -> String {
+    format!("{stream}-{sequence:x}")
 }

@@ -14,8 +14,8 @@
 //! - `session_requests` serves the handshake era: with `sessions`, each a
 //!   `session`, whose `streams` route messages to requests and whose `recorder`
 //!   keeps them for clients that resume. `session_record` and
-//!   `event_store_writer` write to the `session_stores`; `session_restores` loads
-//!   sessions from them.
+//!   `event_store_writer` write to the `session_stores`, sealed by `session_seal`;
+//!   `session_restores` loads sessions from them.
 //! - `protected` checks tokens first, if the options require them.
 //! - `response`, `status`, `body` and `events` build responses, `byte_queue`
 //!   carries them; `cors` is for browsers.
@@ -53,6 +53,7 @@ mod session;
 mod session_record;
 mod session_requests;
 mod session_restores;
+mod session_seal;
 mod session_slots;
 mod session_stores;
 mod sessions;
@@ -80,6 +81,7 @@ use super::{
 use crate::proto::{revision::Era, server::stateless::HttpGate};
 use quotas::Quotas;
 use session_restores::SessionRestores;
+use session_seal::SessionSeal;
 use sessions::{SessionConfig, Sessions};
 pub(crate) use stateless::StreamChannel;
 #[cfg(not(feature = "auth"))]
@@ -123,6 +125,10 @@ impl HttpService {
             uninitialized_timeout: options.idle_timeout.min(options.uninitialized_timeout),
             store: options.session_store.clone(),
             node: hex(&random_bytes::<16>()).into(),
+            seal: Arc::new(SessionSeal::new(
+                handler.seal_keys(),
+                &handler.config().server_info.name,
+            )),
         };
         Self {
             inner: Arc::new(Inner {

@@ -124,7 +124,8 @@ impl Session {
         let incarnation = u64::from_le_bytes(random_bytes());
         let store = options.event_store.as_ref();
         let writer = store.map(|store| {
-            EventStoreWriter::new(Arc::clone(store), id.clone(), options.idle_timeout)
+            let seal = Arc::clone(&inner.sessions.config.seal);
+            EventStoreWriter::new(Arc::clone(store), seal, id.clone(), options.idle_timeout)
         });
         let recorder = Recorder::new(
             incarnation,

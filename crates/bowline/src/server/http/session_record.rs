@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::{
     post::PostKind,
     session::Session,
+    session_seal::SessionContents,
     session_stores::{SessionStore, StoredSession, with_store_timeout},
     sessions::SessionConfig,
 };
@@ -200,23 +201,13 @@ impl Session {
     }
 
     /// Removes the stored record and stores nothing more: the client ended the
-    /// session.
-    pub(super) async fn remove_stored(&self, store: &dyn SessionStore) {
+    /// session, or it was evicted. If another node has taken it over, its record
+    /// stays.
+    pub(super) async fn remove_stored(&self, store: &dyn SessionStore, node: &str) {
         let mut ended = self.store_lock.lock().await;
         *ended = true;
         // If the store fails, the record expires.
-        with_store_timeout(store.remove(&self.id)).await;
-    }
-
-    /// Removes the stored record of a session that was evicted here, unless
-    /// another node stored it since and may still serve it.
-    pub(super) async fn remove_stored_unless_moved(&self, store: &dyn SessionStore, node: &str) {
-        let mut ended = self.store_lock.lock().await;
-        *ended = true;
-        let stored = with_store_timeout(store.get(&self.id)).await.flatten();
-        if stored.is_some_and(|stored| stored.node == node) {
-            with_store_timeout(store.remove(&self.id)).await;
-        }
+        with_store_timeout(store.remove(&self.id, node)).await;
     }
 
     /// Extends the expiry of the stored record.
@@ -246,10 +237,13 @@ impl Session {
         };
         let (stored, version, timeout) = {
             let record = sync::lock(&self.record);
-            let stored = StoredSession {
+            let contents = SessionContents {
                 principal: self.principal.as_deref().map(ToOwned::to_owned),
                 messages: record.messages(&uris),
+            };
+            let stored = StoredSession {
                 node: config.node.as_ref().to_owned(),
+                value: config.seal.seal_record(&self.id, &contents),
             };
             let version = StoredVersion {
                 at: None,
@@ -261,7 +255,12 @@ impl Session {
         };
         // The expiry is not extended at once on every use. A session that
         // cannot be stored remains available here.
-        with_store_timeout(store.put(&self.id, stored, timeout * 2)).await;
+        let stored = with_store_timeout(store.put(&self.id, stored, timeout * 2)).await;
+        if stored == Some(false) {
+            // Another node has taken it over, and answers its client from now on.
+            self.close();
+            return;
+        }
         // Last: if the client disconnects before, the next request stores it.
         let at = Some(Instant::now());
         sync::lock(&self.record).stored = StoredVersion { at, ..version };
@@ -269,8 +268,12 @@ impl Session {
 
     /// Replays the stored messages to a new session, with the permissions of
     /// the caller. Returns whether that opened it.
-    pub(super) async fn rebuild(&self, stored: StoredSession, permissions: &Permissions) -> bool {
-        for (number, message) in stored.messages.into_iter().enumerate() {
+    pub(super) async fn rebuild(
+        &self,
+        contents: SessionContents,
+        permissions: &Permissions,
+    ) -> bool {
+        for (number, message) in contents.messages.into_iter().enumerate() {
             let message = Bytes::from(message);
             sync::lock(&self.record).apply(&message);
             let kind = match number {

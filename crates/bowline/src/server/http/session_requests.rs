@@ -25,6 +25,7 @@ use super::{
     response::{self, PendingResponse},
     session::{PostOutcome, Session, SessionOwner},
     session_stores::with_store_timeout,
+    sessions::SessionConfig,
     status::ResponseStatus,
     streams::{Reader, StreamMessage, StreamStart, Streams},
 };
@@ -366,12 +367,15 @@ impl Inner {
             Err(ReplayError::WrongSession) if is_standalone => session.streams().open_standalone(),
             Err(_) => Streams::closed(),
         };
-        let stored = events.into_iter().map(|event| StreamMessage::Stored {
-            id: position.event_id(event.sequence),
-            frame: event.message,
+        let seal = &self.sessions.config.seal;
+        let stored = events.into_iter().map(|event| {
+            let id = position.event_id(event.sequence);
+            let frame = seal.open_event(&session.id, &id, &event.message)?;
+            Some(StreamMessage::Stored { id, frame })
         });
+        let stored: VecDeque<StreamMessage> = stored.collect::<Option<_>>()?;
         start.priming_id = None;
-        start.messages = stored.chain(start.messages).collect();
+        start.messages = stored.into_iter().chain(start.messages).collect();
         Some((reader, start))
     }
 
@@ -402,7 +406,9 @@ impl Inner {
         // Removed from the store first: until then, requests find the session
         // here and do not restore a record that is about to be removed.
         if let Some(store) = &self.options.session_store {
-            session.remove_stored(&**store).await;
+            session
+                .remove_stored(&**store, &self.sessions.config.node)
+                .await;
         }
         self.sessions.remove(&session);
         if let Some(store) = &self.options.event_store {
@@ -488,17 +494,23 @@ impl Inner {
         if let Some(session) = self.sessions.get(id) {
             return Some(session);
         }
+        let SessionConfig { node, seal, .. } = &self.sessions.config;
         let stored = with_store_timeout(store.get(id)).await??;
+        let contents = seal.open_record(id, &stored.value)?;
         let caller = owner.principal.as_deref();
-        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
+        let contents = Some(contents).filter(|it| it.principal.as_deref() == caller)?;
+        // It is ours from here on: the node that had it can neither store it nor
+        // remove its record.
+        let taken = store.take_over(id, &stored.node, node);
+        if !with_store_timeout(taken).await? {
+            return None;
+        }
         let session = Session::restore(self, id.clone(), owner);
-        if !session.rebuild(stored, &permissions).await {
+        if !session.rebuild(contents, &permissions).await {
             session.close();
             return None;
         }
         let session = self.sessions.add(session).ok()?;
-        // It is ours from here on: the node that had it must not remove its
-        // record.
         session
             .refresh_stored(&**store, &self.sessions.config)
             .await;

@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 
 use crate::{proto::http::SessionId, server::store::StoreError, transport::BoxFuture};
 
@@ -31,12 +30,16 @@ pub(super) async fn with_store_timeout<T>(
 ///
 /// A restored session has the revision, the client's capabilities, its log
 /// level and its subscriptions. Calls in progress and pending questions stay
-/// with the process that runs them. So this is for restarts and node failures;
-/// while a node is up, route its sessions' requests to it by `Mcp-Session-Id`.
-/// Requests of the stateless era need neither.
+/// with the process that runs them. So each session belongs to one node, which
+/// its record names. With [`HttpOptions::cluster`](super::HttpOptions::cluster),
+/// the other nodes forward its requests there, and take it over only when that
+/// node is gone. Without, route requests by `Mcp-Session-Id`: a node that gets a
+/// request of another one's session takes the session over. Requests of the
+/// stateless era need neither.
 ///
-/// A store failure fails no request: the session is then known to its own node
-/// only. A store that does not respond within ten seconds has failed.
+/// A store failure fails no request of a session that is open here: the session
+/// is then known to its own node only. A store that does not respond within ten
+/// seconds has failed.
 ///
 /// Subscriptions that require scopes are restored only if the token the client
 /// presents to the other node allows them.
@@ -52,7 +55,8 @@ pub(super) async fn with_store_timeout<T>(
 /// A record is kept for its `ttl` and put again while the session is in use.
 /// Expired records must not be returned.
 pub trait SessionStore: Send + Sync + 'static {
-    /// Stores a session, replacing any previous record.
+    /// Stores a session, unless there is a record of another node. Returns
+    /// whether it was stored.
     ///
     /// # Errors
     ///
@@ -62,7 +66,7 @@ pub trait SessionStore: Send + Sync + 'static {
         id: &'a SessionId,
         session: StoredSession,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Returns the record of a session.
     ///
@@ -74,26 +78,39 @@ pub trait SessionStore: Send + Sync + 'static {
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>>;
 
-    /// Removes a session that its client ended.
+    /// Makes `to` the node of a session, if it belongs to `from`. Returns whether
+    /// it did. The expiry does not change.
     ///
     /// # Errors
     ///
     /// Returns an error if the store failed.
-    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn take_over<'a>(
+        &'a self,
+        id: &'a SessionId,
+        from: &'a str,
+        to: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// Removes a session that has ended, if it belongs to `node`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store failed.
+    fn remove<'a>(
+        &'a self,
+        id: &'a SessionId,
+        node: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
 }
 
 /// The record of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
-    /// The owner, if known. No one else can restore it.
-    pub principal: Option<String>,
-    /// The client messages that define the session: JSON-RPC messages,
-    /// `initialize` first.
-    pub messages: Vec<String>,
-    /// The node that stored it last. A node that evicts a session removes it
-    /// here only if no other node has stored it since.
-    #[serde(default)]
+    /// The node that the session belongs to.
     pub node: String,
+    /// The owner, and the messages that define the session. If the server's
+    /// [`SealKeys`](crate::server::seal::SealKeys) come from a secret, it is sealed.
+    pub value: Bytes,
 }
 
 /// Stores the events of session streams, so a client can resume when the node
@@ -149,6 +166,7 @@ pub struct StoredEvent {
     /// Whether this is the standalone stream, for messages that belong to no
     /// request.
     pub is_standalone: bool,
-    /// The JSON-RPC message.
+    /// The JSON-RPC message. If the server's
+    /// [`SealKeys`](crate::server::seal::SealKeys) come from a secret, it is sealed.
     pub message: Bytes,
 }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::{
     options::{ClientLimits, HttpOptions},
     session::Session,
+    session_seal::SessionSeal,
     session_slots::{Evictable, NoFreeSlot, SessionActivity, SessionSlots},
     session_stores::SessionStore,
 };
@@ -30,6 +31,7 @@ pub(super) struct SessionConfig {
     pub(super) store: Option<Arc<dyn SessionStore>>,
     /// The name of this node in the store.
     pub(super) node: Arc<str>,
+    pub(super) seal: Arc<SessionSeal>,
 }
 
 type SessionTable = Mutex<SessionSlots<Arc<Session>>>;
@@ -111,13 +113,13 @@ impl Drop for Sessions {
 }
 
 /// Closes evicted sessions. Their records are removed unless another node has
-/// the session: otherwise a client that opens many would fill the store.
+/// taken the session over: otherwise a client that opens many would fill the store.
 fn close_evicted(sessions: Vec<Arc<Session>>, config: &SessionConfig) {
     for session in sessions {
         session.close();
         if let Some(store) = config.store.clone() {
             let node = Arc::clone(&config.node);
-            tokio::spawn(async move { session.remove_stored_unless_moved(&*store, &node).await });
+            tokio::spawn(async move { session.remove_stored(&*store, &node).await });
         }
     }
 }

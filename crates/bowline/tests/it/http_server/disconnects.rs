@@ -88,7 +88,7 @@ impl SessionStore for Stuck {
         _: &'a SessionId,
         _: StoredSession,
         _: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(std::future::pending())
     }
 
@@ -99,7 +99,16 @@ impl SessionStore for Stuck {
         Box::pin(std::future::pending())
     }
 
-    fn remove<'a>(&'a self, _: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn take_over<'a>(
+        &'a self,
+        _: &'a SessionId,
+        _: &'a str,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn remove<'a>(&'a self, _: &'a SessionId, _: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(std::future::pending())
     }
 }

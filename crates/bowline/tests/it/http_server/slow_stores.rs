@@ -83,7 +83,7 @@ impl SessionStore for Slow {
         id: &'a SessionId,
         session: StoredSession,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             self.put.pass().await;
             self.database.put(id, session, ttl).await
@@ -101,10 +101,23 @@ impl SessionStore for Slow {
         })
     }
 
-    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn take_over<'a>(
+        &'a self,
+        id: &'a SessionId,
+        from: &'a str,
+        to: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.database.take_over(id, from, to)
+    }
+
+    fn remove<'a>(
+        &'a self,
+        id: &'a SessionId,
+        node: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             self.remove.pass().await;
-            SessionStore::remove(&*self.database, id).await
+            SessionStore::remove(&*self.database, id, node).await
         })
     }
 }

@@ -18,7 +18,7 @@ use bowline::{
     },
     transport::BoxFuture,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::{
@@ -42,13 +42,18 @@ impl SessionStore for Database {
         id: &'a SessionId,
         session: StoredSession,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let size = session.messages.iter().map(String::len).sum();
-            self.written.fetch_add(size, Ordering::SeqCst);
-            let entry = (session, Instant::now() + ttl);
-            lock(&self.sessions).insert(id.clone(), entry);
-            Ok(())
+            let mut sessions = lock(&self.sessions);
+            let now = Instant::now();
+            let known = sessions.get(id).filter(|kept| kept.1 > now);
+            if known.is_some_and(|(known, _)| known.node != session.node) {
+                return Ok(false);
+            }
+            self.written
+                .fetch_add(session.value.len(), Ordering::SeqCst);
+            sessions.insert(id.clone(), (session, now + ttl));
+            Ok(true)
         })
     }
 
@@ -63,9 +68,29 @@ impl SessionStore for Database {
         })
     }
 
-    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn take_over<'a>(
+        &'a self,
+        id: &'a SessionId,
+        from: &'a str,
+        to: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            lock(&self.sessions).remove(id);
+            let mut sessions = lock(&self.sessions);
+            let kept = sessions.get_mut(id).filter(|kept| kept.1 > Instant::now());
+            let kept = kept.filter(|(session, _)| session.node == from);
+            Ok(kept
+                .map(|(session, _)| to.clone_into(&mut session.node))
+                .is_some())
+        })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        id: &'a SessionId,
+        node: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            lock(&self.sessions).retain(|other, (session, _)| other != id || session.node != node);
             Ok(())
         })
     }
@@ -131,7 +156,8 @@ impl Database {
     pub(super) fn messages(&self, id: &str) -> Vec<String> {
         let sessions = lock(&self.sessions);
         let id = SessionId::new(id).expect("an id");
-        sessions[&id].0.messages.clone()
+        let value: Value = serde_json::from_slice(&sessions[&id].0.value).expect("JSON");
+        serde_json::from_value(value["messages"].clone()).expect("messages")
     }
 
     pub(super) fn len(&self) -> (usize, usize) {

@@ -28,10 +28,10 @@ impl SessionStore for Kept {
         id: &'a SessionId,
         session: StoredSession,
         _: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         let mut kept = self.0.lock().expect("no panic");
         kept.insert(id.clone(), session);
-        Box::pin(async { Ok(()) })
+        Box::pin(async { Ok(true) })
     }
 
     fn get<'a>(
@@ -42,7 +42,20 @@ impl SessionStore for Kept {
         Box::pin(async { Ok(found) })
     }
 
-    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn take_over<'a>(
+        &'a self,
+        _: &'a SessionId,
+        _: &'a str,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async { Ok(true) })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        id: &'a SessionId,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.0.lock().expect("no panic").remove(id);
         Box::pin(async { Ok(()) })
     }

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use tokio::task::JoinSet;
 
 use super::{
@@ -16,11 +17,16 @@ use crate::{
 
 /// Checks that a [`SessionStore`] does what servers over HTTP rely on.
 ///
-/// 1. Every node gets the record that one has put, at once and whole: its
-///    principal, its messages in their order, and its node.
-/// 2. The last put counts. Puts at the same time leave one of their records.
-/// 3. A record that was removed is not returned; no other record goes with it.
-/// 4. A record is kept for its `ttl`, counted from the last put, and is not
+/// 1. Every node gets the record that one has put, at once and whole: its value
+///    and its node.
+/// 2. The last put of the session's node counts; that of another node changes
+///    nothing. Puts of a new session at the same time leave one of their records,
+///    and one of them is told that it was stored.
+/// 3. A session that is taken over belongs to its new node, with its value. Of
+///    nodes that take it over from the same node at the same time, one succeeds.
+/// 4. A record that its node removed is not returned; no other record goes with
+///    it. Other nodes cannot remove it.
+/// 5. A record is kept for its `ttl`, counted from the last put, and is not
 ///    returned afterwards.
 ///
 /// `connect` returns one node's connection to the store. It is called more than
@@ -44,7 +50,8 @@ use crate::{
 pub async fn session_store<S: SessionStore + ?Sized>(connect: impl AsyncFn() -> Arc<S>) {
     let sessions = Sessions(Nodes::connect(connect).await);
     sessions.are_kept_whole().await;
-    sessions.are_replaced_by_the_last_put().await;
+    sessions.belong_to_one_node().await;
+    sessions.are_taken_over_once().await;
     sessions.are_removed_alone().await;
     sessions.are_not_lost_in_races().await;
     values_expire(sessions).await;
@@ -56,17 +63,17 @@ pub(super) fn session_id(id: &str) -> SessionId {
     SessionId::new(id).expect("hexadecimal digits are visible ASCII")
 }
 
-fn session_of(principal: Option<&str>, node: &str) -> StoredSession {
+fn session_of(node: &str, value: &'static str) -> StoredSession {
     StoredSession {
-        principal: principal.map(str::to_owned),
-        messages: vec![r#"{"method":"initialize"}"#.to_owned()],
         node: node.to_owned(),
+        value: Bytes::from_static(value.as_bytes()),
     }
 }
 
 impl<S: SessionStore + ?Sized> Sessions<S> {
-    async fn put(&self, id: &SessionId, session: StoredSession) {
-        succeed("put", self.0.first().put(id, session, LONG_TTL)).await;
+    /// Puts it at the first node. Returns whether it was stored.
+    async fn put(&self, id: &SessionId, session: StoredSession) -> bool {
+        succeed("put", self.0.first().put(id, session, LONG_TTL)).await
     }
 
     /// Gets it at the other node.
@@ -74,59 +81,125 @@ impl<S: SessionStore + ?Sized> Sessions<S> {
         succeed("get", self.0.second().get(id)).await
     }
 
+    async fn take_over(&self, id: &SessionId, from: &str, to: &str) -> bool {
+        succeed("take_over", self.0.second().take_over(id, from, to)).await
+    }
+
     async fn are_kept_whole(&self) {
-        let (plain, own) = (session_id(&unique_id()), session_id(&unique_id()));
+        let (id, empty) = (session_id(&unique_id()), session_id(&unique_id()));
         assert_eq!(
-            self.get(&plain).await,
+            self.get(&id).await,
             None,
             "`get` returned a session that nobody put"
         );
-        let mut session = session_of(Some("https://issuer.example/ ada|grüße"), "node 1");
-        for text in ["z", "a", "", "\u{2028} \\ \" \0", &"long".repeat(25_000)] {
-            session.messages.push(text.to_owned());
-        }
-        self.put(&own, session.clone()).await;
-        self.put(&plain, session_of(None, "")).await;
-        let got = self.get(&own).await;
-        let got = got.expect("a session that was put at one node is missing at another");
-        assert_eq!(
-            got.principal, session.principal,
-            "a session lost its principal; anyone could restore it"
-        );
+        let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+        let session = StoredSession {
+            node: "node 1".to_owned(),
+            value: bytes.into(),
+        };
         assert!(
-            got.messages == session.messages,
-            "the messages of a session were altered or reordered"
+            self.put(&id, session.clone()).await,
+            "`put` did not store a new session"
         );
-        assert_eq!(
-            got.node, session.node,
-            "a session lost the node that stored it"
+        self.put(&empty, session_of("node 2", "")).await;
+        let got = self.get(&id).await;
+        let got = got.expect("a session that was put at one node is missing at another");
+        assert!(
+            got.value == session.value,
+            "the value of a session was altered"
         );
+        assert_eq!(got.node, session.node, "a session lost its node");
         assert_eq!(
-            self.get(&plain).await,
-            Some(session_of(None, "")),
-            "a session without a principal was altered, or another caller's was returned"
+            self.get(&empty).await,
+            Some(session_of("node 2", "")),
+            "a session was altered, or another one was returned"
         );
     }
 
-    async fn are_replaced_by_the_last_put(&self) {
+    async fn belong_to_one_node(&self) {
         let id = session_id(&unique_id());
-        self.put(&id, session_of(Some("ada"), "node 1")).await;
-        self.put(&id, session_of(Some("ada"), "node 2")).await;
-        let kept = self.get(&id).await.map(|session| session.node);
+        self.put(&id, session_of("node 1", "old")).await;
+        assert!(
+            self.put(&id, session_of("node 1", "new")).await,
+            "`put` did not replace a session of the same node"
+        );
         assert_eq!(
-            kept.as_deref(),
-            Some("node 2"),
+            self.get(&id).await,
+            Some(session_of("node 1", "new")),
             "`get` did not return the session that was put last"
         );
+        let stored = self.put(&id, session_of("node 2", "other")).await;
+        assert_eq!(
+            (stored, self.get(&id).await),
+            (false, Some(session_of("node 1", "new"))),
+            "`put` replaced a session of another node"
+        );
+    }
+
+    async fn are_taken_over_once(&self) {
+        let id = session_id(&unique_id());
+        assert!(
+            !self.take_over(&id, "node 1", "node 2").await,
+            "`take_over` returned true for a session that does not exist"
+        );
+        self.put(&id, session_of("node 1", "value")).await;
+        assert!(
+            !self.take_over(&id, "node 3", "node 2").await,
+            "a session was taken over from a node that it did not belong to"
+        );
+        assert!(
+            self.take_over(&id, "node 1", "node 1").await,
+            "a node could not take over its own session"
+        );
+        assert!(
+            self.take_over(&id, "node 1", "node 2").await,
+            "a session was not taken over"
+        );
+        assert_eq!(
+            self.get(&id).await,
+            Some(session_of("node 2", "value")),
+            "after it was taken over, a session has another value, or the old node"
+        );
+        assert!(
+            !self.put(&id, session_of("node 1", "late")).await,
+            "a node stored a session that was taken over from it"
+        );
+        repeat(async |_| {
+            let id = session_id(&unique_id());
+            self.put(&id, session_of("old", "value")).await;
+            let mut nodes = JoinSet::new();
+            for number in 0..WRITERS {
+                let (store, id) = (self.0.of_writer(number), id.clone());
+                nodes.spawn(async move {
+                    let to = number.to_string();
+                    let taken = succeed("take_over", store.take_over(&id, "old", &to)).await;
+                    taken.then_some(to)
+                });
+            }
+            let taken = nodes.join_all().await;
+            let winners: Vec<&String> = taken.iter().flatten().collect();
+            let kept = self.get(&id).await.map(|session| session.node);
+            assert!(
+                winners.len() == 1 && kept.as_ref() == winners.first().copied(),
+                "after several nodes took over a session at the same time, not one of them has it"
+            );
+        })
+        .await;
     }
 
     async fn are_removed_alone(&self) {
         let [removed, other] = [(); 2].map(|()| session_id(&unique_id()));
         // It is not there: nothing happens.
-        succeed("remove", self.0.first().remove(&removed)).await;
-        self.put(&removed, session_of(Some("ada"), "")).await;
-        self.put(&other, session_of(Some("bob"), "")).await;
-        succeed("remove", self.0.first().remove(&removed)).await;
+        succeed("remove", self.0.first().remove(&removed, "node 1")).await;
+        self.put(&removed, session_of("node 1", "")).await;
+        self.put(&other, session_of("node 1", "other")).await;
+        succeed("remove", self.0.second().remove(&removed, "node 2")).await;
+        assert_eq!(
+            self.get(&removed).await,
+            Some(session_of("node 1", "")),
+            "a session was removed by a node that it did not belong to"
+        );
+        succeed("remove", self.0.first().remove(&removed, "node 1")).await;
         assert_eq!(
             self.get(&removed).await,
             None,
@@ -134,7 +207,7 @@ impl<S: SessionStore + ?Sized> Sessions<S> {
         );
         assert_eq!(
             self.get(&other).await,
-            Some(session_of(Some("bob"), "")),
+            Some(session_of("node 1", "other")),
             "a session was lost when another one was removed"
         );
     }
@@ -148,15 +221,15 @@ impl<S: SessionStore + ?Sized> Sessions<S> {
                 let (store, shared) = (self.0.of_writer(number), shared.clone());
                 let id = session_id(&unique_id());
                 writers.spawn(async move {
-                    let session = session_of(None, &number.to_string());
-                    for id in [&id, &shared] {
-                        succeed("put", store.put(id, session.clone(), LONG_TTL)).await;
-                    }
-                    (id, session)
+                    let session = session_of(&number.to_string(), "value");
+                    let put = async |id| succeed("put", store.put(id, session.clone(), LONG_TTL)).await;
+                    put(&id).await;
+                    let is_first = put(&shared).await;
+                    (id, session, is_first)
                 });
             }
             let put = writers.join_all().await;
-            for (id, session) in &put {
+            for (id, session, _) in &put {
                 assert_eq!(
                     self.get(id).await.as_ref(),
                     Some(session),
@@ -164,10 +237,11 @@ impl<S: SessionStore + ?Sized> Sessions<S> {
                 );
             }
             let kept = self.get(&shared).await;
+            let mut stored = put.iter().filter(|(_, _, is_first)| *is_first);
+            let is_first = stored.next().map(|(_, session, _)| session.clone());
             assert!(
-                put.iter()
-                    .any(|(_, session)| kept.as_ref() == Some(session)),
-                "after puts of one session at the same time, the record is none of those put"
+                kept.is_some() && kept == is_first && stored.next().is_none(),
+                "after puts of one session at the same time, the record is not that of the one node                  that was told so"
             );
         })
         .await;
@@ -178,11 +252,12 @@ impl<S: SessionStore + ?Sized> Expiring for Sessions<S> {
     const NAME: &'static str = "a session";
 
     async fn put(&self, id: &str, value: &'static str, ttl: Duration) {
-        let (id, session) = (session_id(id), session_of(None, value));
+        let (id, session) = (session_id(id), session_of("node", value));
         succeed("put", self.0.first().put(&id, session, ttl)).await;
     }
 
     async fn get(&self, id: &str) -> Option<String> {
-        Some(Self::get(self, &session_id(id)).await?.node)
+        let session = Self::get(self, &session_id(id)).await?;
+        Some(String::from_utf8_lossy(&session.value).into_owned())
     }
 }

@@ -11,6 +11,7 @@ use bowline::{
     testing::contract,
     transport::BoxFuture,
 };
+use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{Table, check, violation};
@@ -18,12 +19,17 @@ use super::{Table, check, violation};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SessionFault {
     LosesWrites,
-    LosesThePrincipal,
-    SortsMessages,
+    AltersTheValue,
     LosesTheNode,
     KeepsTheFirst,
+    ReplacesThatOfAnotherNode,
     ReturnsAnothersSession,
+    TakesOverNothing,
+    TakesOverFromAnyone,
+    TakesOverTwice,
+    TakesOverWithoutTheValue,
     RemovesNothing,
+    RemovesForAnyone,
     RemovesAll,
     ReadsThenWrites,
     IgnoresExpiry,
@@ -38,29 +44,40 @@ fn each_fault_of_a_session_store_is_rejected_with_its_sentence() {
             Fault::LosesWrites,
             "a session that was put at one node is missing at another",
         ),
-        (
-            Fault::LosesThePrincipal,
-            "a session lost its principal; anyone could restore it",
-        ),
-        (
-            Fault::SortsMessages,
-            "the messages of a session were altered or reordered",
-        ),
-        (
-            Fault::LosesTheNode,
-            "a session lost the node that stored it",
-        ),
+        (Fault::AltersTheValue, "the value of a session was altered"),
+        (Fault::LosesTheNode, "a session lost its node"),
         (
             Fault::KeepsTheFirst,
             "`get` did not return the session that was put last",
         ),
         (
+            Fault::ReplacesThatOfAnotherNode,
+            "`put` replaced a session of another node",
+        ),
+        (
             Fault::ReturnsAnothersSession,
             "`get` returned a session that nobody put",
+        ),
+        (Fault::TakesOverNothing, "a session was not taken over"),
+        (
+            Fault::TakesOverFromAnyone,
+            "a session was taken over from a node that it did not belong to",
+        ),
+        (
+            Fault::TakesOverTwice,
+            "after several nodes took over a session at the same time, not one of them has it",
+        ),
+        (
+            Fault::TakesOverWithoutTheValue,
+            "after it was taken over, a session has another value, or the old node",
         ),
         (
             Fault::RemovesNothing,
             "a session that was removed was returned",
+        ),
+        (
+            Fault::RemovesForAnyone,
+            "a session was removed by a node that it did not belong to",
         ),
         (
             Fault::RemovesAll,
@@ -93,9 +110,8 @@ fn each_fault_of_a_session_store_is_rejected_with_its_sentence() {
 
 fn session_of_another() -> StoredSession {
     StoredSession {
-        principal: Some("another".to_owned()),
-        messages: Vec::new(),
-        node: String::new(),
+        node: "another".to_owned(),
+        value: Bytes::new(),
     }
 }
 
@@ -104,21 +120,37 @@ struct Sessions {
     table: Table<SessionId, (StoredSession, Instant)>,
 }
 
+impl Sessions {
+    fn has(&self, fault: SessionFault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    fn find(&self, id: &SessionId) -> Option<(StoredSession, Instant)> {
+        let keeps = self.has(SessionFault::IgnoresExpiry);
+        let row = self.table.get(id);
+        row.filter(|(_, end)| keeps || *end > Instant::now())
+    }
+}
+
 impl SessionStore for Sessions {
     fn put<'a>(
         &'a self,
         id: &'a SessionId,
         mut session: StoredSession,
         ttl: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let ttl = match self.fault {
                 Some(SessionFault::ExpiresEarly) => ttl / 2,
                 _ => ttl,
             };
+            let known = self.find(id);
+            let is_other = known.is_some_and(|(known, _)| known.node != session.node);
+            if is_other && !self.has(SessionFault::ReplacesThatOfAnotherNode) {
+                return Ok(false);
+            }
             match self.fault {
-                Some(SessionFault::LosesThePrincipal) => session.principal = None,
-                Some(SessionFault::SortsMessages) => session.messages.sort(),
+                Some(SessionFault::AltersTheValue) => session.value.truncate(10),
                 Some(SessionFault::LosesTheNode) => session.node.clear(),
                 _ => {}
             }
@@ -129,7 +161,7 @@ impl SessionStore for Sessions {
                 Some(SessionFault::ReadsThenWrites) => self.table.put_slowly(id.clone(), row).await,
                 _ => self.table.put(id.clone(), row),
             }
-            Ok(())
+            Ok(true)
         })
     }
 
@@ -143,20 +175,52 @@ impl SessionStore for Sessions {
                     let rows = self.table.rows();
                     rows.first().map(|(_, row)| row.clone())
                 }
-                _ => self.table.get(id),
+                _ => self.find(id),
             };
-            let keeps = self.fault == Some(SessionFault::IgnoresExpiry);
-            let row = row.filter(|(_, end)| keeps || *end > Instant::now());
             Ok(row.map(|(session, _)| session))
         })
     }
 
-    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn take_over<'a>(
+        &'a self,
+        id: &'a SessionId,
+        from: &'a str,
+        to: &'a str,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
+            let anyone = self.has(SessionFault::TakesOverFromAnyone);
+            let found = self.find(id).filter(|(it, _)| anyone || it.node == from);
+            let Some((mut session, end)) = found else {
+                return Ok(false);
+            };
+            if self.has(SessionFault::TakesOverNothing) && from != to {
+                return Ok(false);
+            }
+            if self.has(SessionFault::TakesOverTwice) {
+                tokio::task::yield_now().await;
+            }
+            if self.has(SessionFault::TakesOverWithoutTheValue) {
+                session.value.clear();
+            }
+            to.clone_into(&mut session.node);
+            self.table.put(id.clone(), (session, end));
+            Ok(true)
+        })
+    }
+
+    fn remove<'a>(
+        &'a self,
+        id: &'a SessionId,
+        node: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let is_own = self.find(id).is_some_and(|(it, _)| it.node == node);
             match self.fault {
                 Some(SessionFault::RemovesNothing) => {}
-                Some(SessionFault::RemovesAll) => self.table.rows().clear(),
-                _ => self.table.remove(id),
+                Some(SessionFault::RemovesAll) if is_own => self.table.rows().clear(),
+                Some(SessionFault::RemovesForAnyone) => self.table.remove(id),
+                _ if is_own => self.table.remove(id),
+                _ => {}
             }
             Ok(())
         })
