@@ -102,6 +102,12 @@ impl Protection {
         &self.0.audiences
     }
 
+    /// Returns claims that another node has verified, with the scopes that they imply.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn with_implied_scopes(&self, claims: super::TokenClaims) -> super::TokenClaims {
+        claims.with_scope_implication(self.scope_implication().cloned())
+    }
+
     pub(super) fn scope_implication(&self) -> Option<&ScopeImplication> {
         self.0.scope_implication.as_ref()
     }

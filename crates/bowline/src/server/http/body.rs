@@ -11,6 +11,8 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use super::{activity::RequestGuard, events::EventStream};
+#[cfg(feature = "cluster")]
+use super::{cluster::ForwardedBody, quotas::RequestPermit};
 
 /// The body of a response.
 pub struct Body {
@@ -22,6 +24,8 @@ pub struct Body {
 enum BodyKind {
     Full(Bytes),
     Events(Box<EventStream>),
+    #[cfg(feature = "cluster")]
+    Forwarded(Box<ForwardedBody>),
 }
 
 impl Body {
@@ -48,6 +52,20 @@ impl Body {
     pub(super) fn events(events: EventStream) -> Self {
         Self::with_kind(BodyKind::Events(Box::new(events)))
     }
+
+    #[cfg(feature = "cluster")]
+    pub(super) fn forwarded(body: ForwardedBody) -> Self {
+        Self::with_kind(BodyKind::Forwarded(Box::new(body)))
+    }
+
+    /// Holds the permit of a request until the response of another node is sent.
+    #[cfg(feature = "cluster")]
+    pub(super) fn holding(mut self, permit: RequestPermit) -> Self {
+        if let BodyKind::Forwarded(body) = &mut self.kind {
+            body.hold(permit);
+        }
+        self
+    }
 }
 
 impl http_body::Body for Body {
@@ -62,6 +80,8 @@ impl http_body::Body for Body {
             BodyKind::Full(bytes) if bytes.is_empty() => None,
             BodyKind::Full(bytes) => Some(std::mem::take(bytes)),
             BodyKind::Events(events) => std::task::ready!(events.poll_next(cx)),
+            #[cfg(feature = "cluster")]
+            BodyKind::Forwarded(body) => std::task::ready!(body.poll_next(cx)),
         };
         Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -70,6 +90,8 @@ impl http_body::Body for Body {
         match &self.kind {
             BodyKind::Full(bytes) => bytes.is_empty(),
             BodyKind::Events(events) => events.is_ended(),
+            #[cfg(feature = "cluster")]
+            BodyKind::Forwarded(body) => body.is_ended(),
         }
     }
 
@@ -77,6 +99,8 @@ impl http_body::Body for Body {
         match &self.kind {
             BodyKind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             BodyKind::Events(_) => SizeHint::default(),
+            #[cfg(feature = "cluster")]
+            BodyKind::Forwarded(body) => body.size_hint(),
         }
     }
 }
@@ -86,6 +110,8 @@ impl fmt::Debug for Body {
         f.write_str(match &self.kind {
             BodyKind::Full(_) => "Body(whole)",
             BodyKind::Events(_) => "Body(events)",
+            #[cfg(feature = "cluster")]
+            BodyKind::Forwarded(_) => "Body(forwarded)",
         })
     }
 }

@@ -9,6 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, request::Parts};
 
 use super::{
@@ -69,9 +70,14 @@ where
                 invalid_request_response(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
             return Ok(response.map(|body| body.with_guard(guard)));
         }
-        let response = match inner.options.origins.check(&RequestHeaders(&parts)) {
-            Ok(()) => {
-                let answer = match protected::admit(inner, &mut parts, guard.as_ref()).await {
+        let response = match check_source(inner, &mut parts) {
+            Ok(source) => {
+                let early_response = match source {
+                    Source::Client => protected::admit(inner, &mut parts, guard.as_ref()).await,
+                    #[cfg(feature = "cluster")]
+                    Source::OtherNode => None,
+                };
+                let answer = match early_response {
                     Some(early_response) => early_response.into(),
                     None => route(inner, &parts, guard.as_ref(), pin!(body)).await,
                 };
@@ -81,9 +87,30 @@ where
                 }
                 response
             }
-            Err(refusal) => origin_refused(refusal),
+            Err(refusal) => *refusal,
         };
         Ok(response.map(|body| body.with_guard(guard)))
+    }
+}
+
+/// Where a request comes from.
+enum Source {
+    Client,
+    /// It was admitted there.
+    #[cfg(feature = "cluster")]
+    OtherNode,
+}
+
+/// Checks the headers that say where a request comes from.
+fn check_source(inner: &Inner, parts: &mut Parts) -> Result<Source, Box<Response<Body>>> {
+    #[cfg(feature = "cluster")]
+    if super::cluster::admit_forwarded(inner, parts)? {
+        return Ok(Source::OtherNode);
+    }
+    let checked = inner.options.origins.check(&RequestHeaders(parts));
+    match checked {
+        Ok(()) => Ok(Source::Client),
+        Err(refusal) => Err(Box::new(origin_refused(refusal))),
     }
 }
 
@@ -100,7 +127,7 @@ async fn route<'a, B: http_body::Body>(
 ) -> PendingResponse<'a> {
     match parts.method {
         Method::POST => match read_body(inner, parts, guard, body).await {
-            Ok((body, permit)) => match protected::admit_call(inner, parts, &body) {
+            Ok((body, permit)) => match admit_body(inner, parts, &body) {
                 Some(refusal) => refusal.into(),
                 None => post::serve(inner, parts, &body, permit),
             },
@@ -119,4 +146,15 @@ async fn route<'a, B: http_body::Body>(
         }
         _ => response::method_not_allowed(inner.has_sessions()).into(),
     }
+}
+
+/// Rejects a body that its sender may not send.
+fn admit_body(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<Response<Body>> {
+    #[cfg(feature = "cluster")]
+    if let Some(forwarded) = super::cluster::ForwardedRequest::of(parts) {
+        let why = "the body is not the one that was forwarded";
+        let refused = || invalid_request_response(StatusCode::FORBIDDEN, why);
+        return (!forwarded.has_body(body)).then(refused);
+    }
+    protected::admit_call(inner, parts, body)
 }

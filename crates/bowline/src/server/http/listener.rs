@@ -47,6 +47,10 @@ impl HttpService {
             self.inner.handler.background().wait_idle(last).await;
             self.inner.handler.shut_down(last).await;
         }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.inner.cluster {
+            cluster.leave().await;
+        }
         Ok(())
     }
 

@@ -16,6 +16,7 @@
 //!   keeps them for clients that resume. `session_record` and
 //!   `event_store_writer` write to the `session_stores`, sealed by `session_seal`;
 //!   `session_restores` loads sessions from them.
+//! - `cluster` forwards requests to the node that has their session.
 //! - `protected` checks tokens first, if the options require them.
 //! - `response`, `status`, `body` and `events` build responses, `byte_queue`
 //!   carries them; `cors` is for browsers.
@@ -29,6 +30,8 @@ mod activity;
 mod admission;
 mod body;
 mod byte_queue;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod connection;
 mod cors;
 mod event_store_writer;
@@ -68,6 +71,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 pub use crate::proto::http::OriginPolicy;
 pub use body::Body;
+#[cfg(feature = "cluster")]
+pub use cluster::{Cluster, MemoryNodeStore, NodeStore};
 pub use options::{ClientLimits, DEFAULT_ADDRESS, HttpOptions};
 pub use peer::{PeerAddr, PeerSource};
 pub use session_stores::{EventStore, SessionStore, StoredEvent, StoredSession};
@@ -115,20 +120,29 @@ struct Inner {
     restores: SessionRestores,
     /// Admits stateless requests.
     gate: HttpGate,
+    /// This node, if there are others.
+    #[cfg(feature = "cluster")]
+    cluster: Option<cluster::ClusterNode>,
 }
 
 impl HttpService {
     pub(crate) fn new(handler: Arc<dyn RequestHandler>, options: HttpOptions) -> Self {
         let options = options.with_finite_durations();
+        let node: Arc<str> = hex(&random_bytes::<16>()).into();
+        let server_name = &handler.config().server_info.name;
+        let keys = handler.seal_keys();
+        #[cfg(feature = "cluster")]
+        let cluster = options
+            .cluster
+            .as_ref()
+            .filter(|_| options.session_store.is_some())
+            .and_then(|it| cluster::ClusterNode::new(it, &node, keys, server_name));
         let session_config = SessionConfig {
             idle_timeout: options.idle_timeout,
             uninitialized_timeout: options.idle_timeout.min(options.uninitialized_timeout),
             store: options.session_store.clone(),
-            node: hex(&random_bytes::<16>()).into(),
-            seal: Arc::new(SessionSeal::new(
-                handler.seal_keys(),
-                &handler.config().server_info.name,
-            )),
+            seal: Arc::new(SessionSeal::new(keys, server_name)),
+            node,
         };
         Self {
             inner: Arc::new(Inner {
@@ -137,6 +151,8 @@ impl HttpService {
                 quotas: Quotas::new(&options),
                 restores: SessionRestores::default(),
                 gate: HttpGate::default(),
+                #[cfg(feature = "cluster")]
+                cluster,
                 handler,
                 options,
             }),

@@ -106,6 +106,9 @@ pub struct HttpOptions {
     /// Stores events, so streams can be resumed on another node. None by
     /// default.
     pub event_store: Option<Arc<dyn EventStore>>,
+    /// The other nodes, so each can accept all requests. None by default.
+    #[cfg(feature = "cluster")]
+    pub cluster: Option<super::Cluster>,
     /// How long a connection may take to send a request head (standalone server
     /// only): ten seconds.
     pub header_timeout: Duration,
@@ -244,6 +247,8 @@ impl Default for HttpOptions {
             max_replay_bytes: 256 * 1024 * 1024,
             session_store: None,
             event_store: None,
+            #[cfg(feature = "cluster")]
+            cluster: None,
             header_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             max_head_bytes: 64 * 1024,

@@ -176,6 +176,15 @@ impl Quotas {
 }
 
 impl ClientQuota {
+    /// Returns the address whose quota it is.
+    #[cfg(feature = "cluster")]
+    pub(super) fn address(&self) -> Option<IpAddr> {
+        match self.key {
+            QuotaKey::Address(address) => Some(address),
+            QuotaKey::Unknown | QuotaKey::Network(_) | QuotaKey::Principal(_) => None,
+        }
+    }
+
     fn new(
         key: QuotaKey,
         limits: ClientLimits,

@@ -51,6 +51,9 @@ pub(super) struct Session {
     accounted_bytes: AtomicUsize,
     /// Notified when its size changes without a request.
     pub(super) size_changed: Arc<Notify>,
+    /// The term of this node's lease in which it was found to be ours.
+    #[cfg(feature = "cluster")]
+    term: std::sync::atomic::AtomicU64,
 }
 
 /// The memory a session uses in addition to its client's data.
@@ -154,7 +157,19 @@ impl Session {
             last_used: Mutex::new(Instant::now()),
             accounted_bytes: AtomicUsize::new(0),
             size_changed,
+            #[cfg(feature = "cluster")]
+            term: inner.cluster_term().into(),
         })
+    }
+
+    #[cfg(feature = "cluster")]
+    pub(super) fn term(&self) -> u64 {
+        self.term.load(Ordering::SeqCst)
+    }
+
+    #[cfg(feature = "cluster")]
+    pub(super) fn set_term(&self, term: u64) {
+        self.term.store(term, Ordering::SeqCst);
     }
 
     pub(super) fn touch(&self) {

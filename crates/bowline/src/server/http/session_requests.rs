@@ -12,6 +12,8 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
 use tokio::time::error::Elapsed;
 
+#[cfg(feature = "cluster")]
+use super::cluster::RemoteRequest;
 use super::{
     Body, Inner,
     admission::{REQUEST_BYTES, invalid_request_response, quota_exceeded},
@@ -57,6 +59,19 @@ enum SessionLookup {
     NoId,
 }
 
+/// The session of a request.
+pub(super) enum LocatedSession {
+    Here(Arc<Session>),
+    /// There is none, or another node has it and has answered.
+    Answered(Box<Response<Body>>),
+}
+
+impl From<SessionError> for LocatedSession {
+    fn from(refusal: SessionError) -> Self {
+        Self::Answered(Box::new(session_error_response(refusal)))
+    }
+}
+
 /// POST.
 impl Inner {
     pub(super) fn post_to_session<'a>(
@@ -69,9 +84,11 @@ impl Inner {
         match self.lookup_session(parts, kind == PostKind::Initialize) {
             Ok(SessionLookup::Local(session)) => self.post(parts, session, body, kind, permit),
             Ok(SessionLookup::Remote(id)) => PendingResponse::pending(async move {
-                match self.restore_session(&id, parts, permit.quota()).await {
-                    Ok(session) => self.post(parts, session, body, kind, permit).await,
-                    Err(refusal) => session_error_response(refusal),
+                match self.locate_session(&id, parts, &body, &permit).await {
+                    LocatedSession::Here(session) => {
+                        self.post(parts, session, body, kind, permit).await
+                    }
+                    LocatedSession::Answered(response) => hold_permit(*response, permit),
                 }
             }),
             Ok(SessionLookup::NoId) => {
@@ -147,6 +164,14 @@ impl Inner {
                 ResponseStatus::SHUTTING_DOWN,
                 "the server is shutting down",
             );
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster
+            && cluster.register().await.is_none()
+        {
+            let status = ResponseStatus::unavailable(SESSION_WAIT);
+            let why = "this node cannot be registered with the others, try again later";
+            return invalid_request_response(status, why);
         }
         if body.len() > MAX_INITIALIZE_BYTES {
             let why =
@@ -284,8 +309,8 @@ impl Inner {
             return invalid_request_response(StatusCode::NOT_ACCEPTABLE, why);
         }
         let session = match self.require_session(parts, &permit).await {
-            Ok(session) => session,
-            Err(refusal) => return session_error_response(refusal),
+            LocatedSession::Here(session) => session,
+            LocatedSession::Answered(response) => return hold_permit(*response, permit),
         };
         if let Some(response) = self.version_error(parts) {
             return response;
@@ -385,8 +410,8 @@ impl Inner {
         permit: RequestPermit,
     ) -> Response<Body> {
         let session = match self.require_session(parts, &permit).await {
-            Ok(session) => session,
-            Err(refusal) => return session_error_response(refusal),
+            LocatedSession::Here(session) => session,
+            LocatedSession::Answered(response) => return hold_permit(*response, permit),
         };
         if let Some(response) = self.version_error(parts) {
             return response;
@@ -419,15 +444,47 @@ impl Inner {
 
 /// Session lookup and storage.
 impl Inner {
-    async fn require_session(
+    async fn require_session(&self, parts: &Parts, permit: &RequestPermit) -> LocatedSession {
+        match self.lookup_session(parts, false) {
+            Ok(SessionLookup::Local(session)) => LocatedSession::Here(session),
+            Ok(SessionLookup::Remote(id)) => {
+                self.locate_session(&id, parts, &Bytes::new(), permit).await
+            }
+            Ok(SessionLookup::NoId) => SessionError::Missing.into(),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    /// Finds a session that is not open here, or may belong to another node by now.
+    async fn locate_session(
         &self,
+        id: &SessionId,
         parts: &Parts,
+        body: &Bytes,
         permit: &RequestPermit,
-    ) -> Result<Arc<Session>, SessionError> {
-        match self.lookup_session(parts, false)? {
-            SessionLookup::Local(session) => Ok(session),
-            SessionLookup::Remote(id) => self.restore_session(&id, parts, permit.quota()).await,
-            SessionLookup::NoId => Err(SessionError::Missing),
+    ) -> LocatedSession {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            match self.sessions.get(id) {
+                Some(session) => match self.confirm_ownership(cluster, &session).await {
+                    Ok(true) => return LocatedSession::Here(session),
+                    Ok(false) => {}
+                    Err(response) => return LocatedSession::Answered(response),
+                },
+                None => {}
+            }
+            let request = RemoteRequest {
+                id,
+                parts,
+                body,
+                quota: permit.quota(),
+            };
+            return self.locate_in_cluster(cluster, &request).await;
+        }
+        let _ = body;
+        match self.restore_session(id, parts, permit.quota()).await {
+            Ok(session) => LocatedSession::Here(session),
+            Err(refusal) => refusal.into(),
         }
     }
 
@@ -451,6 +508,14 @@ impl Inner {
         };
         match self.sessions.get(&id) {
             Some(session) if session.principal == principal(parts) => {
+                #[cfg(feature = "cluster")]
+                if self
+                    .cluster
+                    .as_ref()
+                    .is_some_and(|it| !it.is_owner(&session))
+                {
+                    return Ok(SessionLookup::Remote(id));
+                }
                 Ok(SessionLookup::Local(session))
             }
             None if self.options.session_store.is_some() => Ok(SessionLookup::Remote(id)),
@@ -460,7 +525,7 @@ impl Inner {
 
     /// Restores a session of this caller that another node, or an earlier
     /// process, had.
-    async fn restore_session(
+    pub(super) async fn restore_session(
         &self,
         id: &SessionId,
         parts: &Parts,
@@ -544,9 +609,18 @@ impl Inner {
     }
 }
 
-fn session_error_response(refusal: SessionError) -> Response<Body> {
+pub(super) fn session_error_response(refusal: SessionError) -> Response<Body> {
     let status = ResponseStatus::from_u16(refusal.status(), StatusCode::BAD_REQUEST);
     response::jsonrpc_error(status, None, &refusal.to_error())
+}
+
+/// Holds the permit of a request until a response that another node sends is complete.
+fn hold_permit(response: Response<Body>, permit: RequestPermit) -> Response<Body> {
+    #[cfg(feature = "cluster")]
+    let response = response.map(|body| body.holding(permit));
+    #[cfg(not(feature = "cluster"))]
+    drop(permit);
+    response
 }
 
 /// The permits of a GET stream, released when it is closed.

@@ -14,7 +14,7 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an idle connection is kept for reuse. Common servers close theirs
 /// after five seconds, and a request on a closing connection is lost: it is
 /// unknown whether it arrived.
-pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// TCP keep-alive time: event streams are silent for hours, and a peer that
 /// lost power sends nothing.
@@ -50,7 +50,7 @@ pub(crate) fn builder() -> Result<ClientBuilder, String> {
 /// Returns a connector with the same settings, directly to the server. Unless
 /// `needs_tls`, it trusts no certificate, so TLS fails: loading the system's
 /// verifier takes a while.
-pub(super) fn connector(needs_tls: bool) -> Result<HttpsConnector<HttpConnector>, String> {
+pub(crate) fn connector(needs_tls: bool) -> Result<HttpsConnector<HttpConnector>, String> {
     let mut http = HttpConnector::new();
     // It is used for `https` addresses, too.
     http.enforce_http(false);

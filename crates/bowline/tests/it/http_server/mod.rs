@@ -5,6 +5,8 @@ mod admission;
 mod axum_router;
 mod batches;
 mod browsers;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod conversations;
 mod disconnects;
 mod hostile;
