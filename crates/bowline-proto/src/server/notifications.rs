@@ -1,5 +1,7 @@
 //! Notifications to the client, and when they may be sent.
 
+use std::collections::BTreeSet;
+
 use super::{
     Connection, RequestKey, TelemetryEvent, core::Core, listen::subscription_meta,
     request_notifier::is_log_enabled, session::Session, subscription_streams::SubscriptionStream,
@@ -136,6 +138,14 @@ impl Connection {
         let wants = |stream: &SubscriptionStream| stream.filter.uris.contains(uri);
         sent |= self.notify_streams(wants, || ResourceUpdatedParams::new(uri));
         sent || self.core.notification_dropped(method::RESOURCES_UPDATED)
+    }
+
+    /// Returns the tasks of the extension whose changes streams ask for.
+    #[must_use]
+    pub fn subscribed_tasks(&self) -> BTreeSet<&str> {
+        let streams = self.subscription_streams.iter();
+        let ids = streams.flat_map(|(_, stream)| &stream.filter.tasks);
+        ids.map(|id| &**id).collect()
     }
 
     /// Returns whether a stream asks for changes of a task of the extension.

@@ -13,6 +13,7 @@ mod background;
 mod builder;
 mod builder_methods;
 mod capability;
+pub mod changes;
 pub mod completion;
 mod conversation;
 mod dispatch;

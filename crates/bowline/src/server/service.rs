@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::{
     background::BackgroundTasks,
     builder::BuildError,
+    changes::ChangeRelay,
     conversation::{
         HandlerContext,
         client_channel::ClientChannel,
@@ -75,6 +76,8 @@ pub(crate) struct Core {
     pub(crate) subscription_listener: SubscriptionListener,
     pub(crate) replay: ReplayEngine,
     pub(crate) task_engine: TaskEngine,
+    /// Tells the other nodes what has changed.
+    pub(crate) change_relay: Option<Arc<ChangeRelay>>,
     pub(crate) page_size: usize,
     pub(crate) cache_hints: CacheHints,
     pub(crate) serve_options: ServeOptions,
@@ -125,6 +128,12 @@ impl Core {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let catalog = sync::read(&self.catalog);
         Arc::clone(&catalog)
+    }
+
+    /// Notifies the clients of this node that a list has changed.
+    pub(super) fn notify_clients_of_list(&self, kind: ListKind) {
+        self.connections
+            .for_each(|connection| connection.list_changed(kind));
     }
 
     pub(super) fn list<T: ListItem>(
@@ -386,8 +395,8 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     pub(super) fn notify_list_changed(&self, kind: ListKind) {
-        let connections = &self.core.connections;
-        connections.for_each(|connection| connection.list_changed(kind));
+        self.core.notify_clients_of_list(kind);
+        self.core.relay_change(|| kind.into());
     }
 }
 

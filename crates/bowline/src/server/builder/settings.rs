@@ -14,6 +14,7 @@ use crate::{
     },
     server::{
         Observation, TaskOptions,
+        changes::{ChangeBus, RELAY_FEATURE},
         seal::SealKeys,
         store::{JournalStore, SealedStateStore, TaskStore},
     },
@@ -206,6 +207,14 @@ impl<S> Server<S> {
     /// memory.
     pub fn task_store(mut self, store: impl TaskStore) -> Self {
         self.task_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets the bus on which nodes tell each other what has changed, so a change that
+    /// one node is told of reaches the clients of all. There is none by default.
+    pub fn change_bus(mut self, bus: impl ChangeBus) -> Self {
+        self.change_bus = Some(Arc::new(bus));
+        self.registrations.router.add(&RELAY_FEATURE);
         self
     }
 

@@ -21,6 +21,7 @@ use crate::{
     },
     server::{
         capability::CapabilitySet,
+        changes::Change,
         service::{Core, Service},
     },
     sync,
@@ -118,16 +119,15 @@ impl SubscriptionListener {
 /// Notifying subscribers.
 impl<S: Send + Sync + 'static> Service<S> {
     /// Notifies all clients that are subscribed to a resource that it changed.
-    /// Returns whether there are any.
+    /// Returns whether this node has any; with a
+    /// [`change_bus`](crate::server::Server::change_bus), those of other nodes are
+    /// notified too.
     ///
     /// Subscriptions are by exact URI: if a change below a subscribed resource
     /// is a change of it too, report both.
     pub fn resource_updated(&self, uri: &str) -> bool {
-        let mut notified = false;
-        self.core.connections.for_each(|connection| {
-            notified |= connection.resource_updated(uri);
-        });
-        notified
+        self.core.relay_change(|| Change::Resource(uri.into()));
+        self.core.notify_clients_of_resource(uri)
     }
 
     /// Returns the resources that clients are subscribed to.
@@ -143,7 +143,17 @@ impl Core {
         self.subscription_listener.notify(changes);
     }
 
-    fn subscribed_resources(&self) -> BTreeSet<String> {
+    /// Notifies the clients of this node that are subscribed to a resource. Returns
+    /// whether there are any.
+    pub(crate) fn notify_clients_of_resource(&self, uri: &str) -> bool {
+        let mut notified = false;
+        self.connections.for_each(|connection| {
+            notified |= connection.resource_updated(uri);
+        });
+        notified
+    }
+
+    pub(crate) fn subscribed_resources(&self) -> BTreeSet<String> {
         let mut uris = BTreeSet::new();
         self.connections.for_each(|connection| {
             connection.inspect(|machine| {

@@ -1,6 +1,6 @@
 //! Requests about tasks, in both dialects.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::time::{Duration, sleep};
 
@@ -18,6 +18,7 @@ use crate::{
     },
     server::{
         auth::permissions::Permissions,
+        changes::Change,
         conversation::client_channel::ClientChannel,
         dispatch::{
             request::{Dispatched, OpenChannel, Request, pending},
@@ -257,8 +258,46 @@ impl Core {
         Ok(())
     }
 
-    /// Notifies clients that wait for changes of a task.
+    /// Notifies clients that wait for changes of a task, also those of other nodes.
     pub(super) fn notify_task_changed(&self, record: &TaskRecord) {
+        self.relay_change(|| {
+            let account = record.call.account();
+            Change::Task(record.task.id().into(), account)
+        });
+        self.notify_clients_of_record(record);
+    }
+
+    /// Notifies the clients of this node that wait for changes of a task.
+    pub(crate) async fn notify_clients_of_task(&self, id: Box<str>, account: Box<str>) {
+        let mut is_subscribed = false;
+        self.connections.for_each(|connection| {
+            is_subscribed |= connection.inspect(|machine| machine.is_subscribed_to_task(&id));
+        });
+        if !is_subscribed {
+            return;
+        }
+        // If it fails, the client asks at its poll interval.
+        if let Ok(loaded) = self.tasks().load(&TaskKey { id, account }).await {
+            self.notify_clients_of_record(&loaded.record);
+        }
+    }
+
+    /// Notifies the clients of this node of all tasks that they wait for.
+    pub(crate) async fn notify_clients_of_all_tasks(&self) {
+        let mut tasks = BTreeSet::new();
+        self.connections.for_each(|connection| {
+            let account = account(connection.principal());
+            connection.inspect(|machine| {
+                let ids = machine.subscribed_tasks().into_iter();
+                tasks.extend(ids.map(|id| (Box::from(id), account.clone())));
+            });
+        });
+        for (id, account) in tasks {
+            self.notify_clients_of_task(id, account).await;
+        }
+    }
+
+    fn notify_clients_of_record(&self, record: &TaskRecord) {
         let principal = record.call.principal.as_deref();
         let params = record.task.to_changed_params();
         self.connections.for_each(|connection| {

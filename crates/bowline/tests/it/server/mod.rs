@@ -3,6 +3,7 @@
 mod basics;
 mod branch;
 mod builder;
+mod changes;
 mod completions;
 mod cost;
 mod form;
