@@ -9,10 +9,12 @@
 //! | a `TaskStore` | `task_store` |
 //! | a `SessionStore` | `session_store` |
 //! | an `EventStore` | `event_store` |
+//! | a `NodeStore` | `node_store` |
+//! | a `ChangeBus` | `change_bus` |
 //! | a `TokenStore` | `token_store` |
 //!
 //! The contracts of stores need the feature of the trait: `server`,
-//! `http-server`, or `auth` with `http-client`.
+//! `http-server`, `cluster`, or `auth` with `http-client`.
 //!
 //! A contract is called from a test. It panics if a check fails, with a
 //! sentence that says what was violated.
@@ -39,12 +41,14 @@
 mod stores;
 mod transport;
 
+#[cfg(feature = "cluster")]
+pub use stores::node_store;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 pub use stores::token_store;
+#[cfg(feature = "server")]
+pub use stores::{change_bus, journal_store, sealed_state_store, task_store};
 #[cfg(feature = "http-server")]
 pub use stores::{event_store, session_store};
-#[cfg(feature = "server")]
-pub use stores::{journal_store, sealed_state_store, task_store};
 pub use transport::{
     Peer, PeerListener, StreamPeer, backpressure_hands_back_and_drains, close_ends_the_peer,
     drop_ends_the_peer, frames_arrive_whole_and_in_order, large_frames_arrive,

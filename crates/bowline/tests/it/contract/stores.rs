@@ -56,6 +56,19 @@ async fn the_database_of_the_http_tests() {
     contract::event_store(async || Arc::clone(&database)).await;
 }
 
+#[cfg(feature = "cluster")]
+#[tokio::test(start_paused = true)]
+async fn nodes_in_memory() {
+    let store = Arc::new(bowline::server::http::MemoryNodeStore::default());
+    contract::node_store(async || Arc::clone(&store)).await;
+}
+
+#[tokio::test]
+async fn changes_in_memory() {
+    let bus = bowline::server::changes::MemoryChangeBus::default();
+    contract::change_bus(async || Arc::new(bus.clone())).await;
+}
+
 /// The store that the nodes of `replay_node` share, with the system's clock.
 #[cfg(unix)]
 #[tokio::test]

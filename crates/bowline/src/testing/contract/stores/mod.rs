@@ -1,12 +1,16 @@
 //! The contracts of stores, and what they share: connections, unique keys, and
 //! waiting for stores that have their own clock.
 
+#[cfg(feature = "server")]
+mod change_bus;
 #[cfg(feature = "http-server")]
 mod event;
 #[cfg(feature = "server")]
 mod expiry;
 #[cfg(feature = "server")]
 mod journal;
+#[cfg(feature = "cluster")]
+mod node;
 #[cfg(feature = "http-server")]
 mod session;
 #[cfg(feature = "server")]
@@ -26,10 +30,14 @@ use std::{
 
 use tokio::time::{Instant, timeout};
 
+#[cfg(feature = "server")]
+pub use change_bus::change_bus;
 #[cfg(feature = "http-server")]
 pub use event::event_store;
 #[cfg(feature = "server")]
 pub use journal::journal_store;
+#[cfg(feature = "cluster")]
+pub use node::node_store;
 #[cfg(feature = "http-server")]
 pub use session::session_store;
 #[cfg(feature = "server")]
