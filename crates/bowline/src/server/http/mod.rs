@@ -11,7 +11,8 @@
 //!   the era.
 //! - `stateless` and `listen_stream` serve the stateless era, the latter with
 //!   `pending_changes`, the changes a client has not received yet.
-//! - `session_requests` serves the handshake era: with `sessions`, each a
+//! - `session_requests` serves the handshake era: with `sessions`, found by
+//!   `session_lookup`, each a
 //!   `session`, whose `streams` route messages to requests and whose `recorder`
 //!   keeps them for clients that resume. `session_record` and
 //!   `event_store_writer` write to the `session_stores`, sealed by `session_seal`;
@@ -53,6 +54,7 @@ mod request_body;
 mod request_headers;
 mod response;
 mod session;
+mod session_lookup;
 mod session_record;
 mod session_requests;
 mod session_restores;

@@ -15,7 +15,7 @@ use super::{
         quotas::ClientQuota,
         response,
         session::Session,
-        session_requests::{LocatedSession, session_error_response},
+        session_lookup::{LocatedSession, session_error_response},
         session_stores::with_store_timeout,
         status::ResponseStatus,
     },
@@ -45,9 +45,9 @@ impl ClusterNode {
         self.membership.current_term() == Some(session.term())
     }
 
-    /// Registers this node before it opens a session: other nodes would take over the
-    /// session of a node that they do not know.
-    pub(in super::super) async fn register(&self) -> Option<u64> {
+    /// Registers this node: others would take over the session of a node that they do not
+    /// know.
+    async fn register(&self) -> Option<u64> {
         self.membership.ensure_registered().await
     }
 }
@@ -57,6 +57,15 @@ impl Inner {
     pub(in super::super) fn cluster_term(&self) -> u64 {
         let term = self.cluster.as_ref().map(|it| it.membership.term());
         term.unwrap_or_default()
+    }
+
+    /// Registers this node before it opens a session. Returns the response if it cannot.
+    pub(in super::super) async fn register_in_cluster(&self) -> Option<Response<Body>> {
+        let cluster = self.cluster.as_ref()?;
+        match cluster.register().await {
+            Some(_) => None,
+            None => Some(store_unavailable()),
+        }
     }
 
     /// Finds out whether a session that is open here still belongs to this node, after
