@@ -74,6 +74,9 @@ pub(crate) struct Core {
     pub(crate) extensions: Extensions,
     pub(crate) subscription_listener: SubscriptionListener,
     pub(crate) replay: ReplayEngine,
+    /// The stores of HTTP, if they were set.
+    #[cfg(feature = "http-server")]
+    pub(crate) stores: Option<super::store::Stores>,
     pub(crate) task_engine: TaskEngine,
     pub(crate) page_size: usize,
     pub(crate) cache_hints: CacheHints,
@@ -275,6 +278,11 @@ impl RequestHandler for Core {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    #[cfg(feature = "http-server")]
+    fn stores(&self) -> Option<(&super::store::Stores, &super::seal::SealKeys)> {
+        Some((self.stores.as_ref()?, self.replay.seal_keys()))
     }
 
     #[cfg(feature = "http-server")]

@@ -118,6 +118,16 @@ pub(crate) trait RequestHandler: Send + Sync {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &crate::server::serve::Connections;
 
+    /// Returns the stores that nodes share, if there are any, and the keys to seal what
+    /// is stored.
+    #[cfg(feature = "http-server")]
+    fn stores(
+        &self,
+    ) -> Option<(
+        &crate::server::store::Stores,
+        &crate::server::seal::SealKeys,
+    )>;
+
     /// Starts what runs beside the requests.
     #[cfg(feature = "http-server")]
     fn start(self: Arc<Self>);

@@ -14,7 +14,8 @@
 //! - `session_requests` serves the handshake era: with `sessions`, each a
 //!   `session`, whose `streams` route messages to requests and whose `recorder`
 //!   keeps them for clients that resume. `session_record` and
-//!   `event_store_writer` write to the `session_stores`; `session_restores` loads
+//!   `event_store_writer` write to the `session_stores`, which
+//!   `sealed_session_stores` may wrap; `session_restores` loads
 //!   sessions from them.
 //! - `protected` checks tokens first, if the options require them.
 //! - `response`, `status`, `body` and `events` build responses, `byte_queue`
@@ -49,6 +50,7 @@ mod recorder;
 mod request_body;
 mod request_headers;
 mod response;
+mod sealed_session_stores;
 mod session;
 mod session_record;
 mod session_requests;
@@ -117,7 +119,7 @@ struct Inner {
 
 impl HttpService {
     pub(crate) fn new(handler: Arc<dyn RequestHandler>, options: HttpOptions) -> Self {
-        let options = options.with_finite_durations();
+        let options = options.with_finite_durations().with_stores(&*handler);
         let session_config = SessionConfig {
             idle_timeout: options.idle_timeout,
             uninitialized_timeout: options.idle_timeout.min(options.uninitialized_timeout),

@@ -9,9 +9,13 @@ use std::{
 
 use super::{
     peer::PeerSource,
+    sealed_session_stores::Sealed,
     session_stores::{EventStore, SessionStore},
 };
-use crate::proto::http::{OriginPolicy, resume::EventBufferLimits};
+use crate::{
+    proto::http::{OriginPolicy, resume::EventBufferLimits},
+    server::dispatch::request::RequestHandler,
+};
 
 /// The default address to serve on: port 8000 of the loopback interface,
 /// reachable only from this machine.
@@ -101,10 +105,12 @@ pub struct HttpOptions {
     /// beyond that cannot be resumed.
     pub max_replay_bytes: usize,
     /// Stores sessions, so another node or a later process can restore them.
-    /// None by default.
+    /// By default that of [`Server::stores`](crate::server::Server::stores), which
+    /// receives them sealed, or none.
     pub session_store: Option<Arc<dyn SessionStore>>,
-    /// Stores events, so streams can be resumed on another node. None by
-    /// default.
+    /// Stores events, so streams can be resumed on another node. By default
+    /// that of [`Server::stores`](crate::server::Server::stores), which receives
+    /// them sealed, or none.
     pub event_store: Option<Arc<dyn EventStore>>,
     /// How long a connection may take to send a request head (standalone server
     /// only): ten seconds.
@@ -213,6 +219,28 @@ impl HttpOptions {
         ];
         for time in durations {
             *time = FAR_FUTURE.min(*time);
+        }
+        self
+    }
+
+    /// Uses the stores of the server where there are no others.
+    pub(super) fn with_stores(mut self, handler: &dyn RequestHandler) -> Self {
+        let Some((stores, seal_keys)) = handler.stores() else {
+            return self;
+        };
+        let name = &*handler.config().server_info.name;
+        if let (None, Some(store)) = (&self.session_store, &stores.sessions) {
+            let sealed =
+                Sealed::<dyn SessionStore>::new(Arc::clone(store), seal_keys.clone(), name);
+            self.session_store = Some(Arc::new(sealed));
+        }
+        if let (None, Some(store)) = (&self.event_store, &stores.events) {
+            let sealed = Sealed::<dyn EventStore>::new(Arc::clone(store), seal_keys.clone(), name);
+            self.event_store = Some(Arc::new(sealed));
+        }
+        #[cfg(feature = "auth")]
+        if let Some(protection) = &self.protection {
+            protection.use_stores(stores);
         }
         self
     }

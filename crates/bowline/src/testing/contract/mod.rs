@@ -10,9 +10,11 @@
 //! | a `SessionStore` | `session_store` |
 //! | an `EventStore` | `event_store` |
 //! | a `TokenStore` | `token_store` |
+//! | a `UsedProofStore` | `used_proof_store` |
+//! | a `RevokedTokenStore` | `revoked_token_store` |
 //!
 //! The contracts of stores need the feature of the trait: `server`,
-//! `http-server`, or `auth` with `http-client`.
+//! `http-server`, or `auth` with `http-client` or `http-server`.
 //!
 //! A contract is called from a test. It panics if a check fails, with a
 //! sentence that says what was violated.
@@ -45,6 +47,8 @@ pub use stores::token_store;
 pub use stores::{event_store, session_store};
 #[cfg(feature = "server")]
 pub use stores::{journal_store, sealed_state_store, task_store};
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use stores::{revoked_token_store, used_proof_store};
 pub use transport::{
     Peer, PeerListener, StreamPeer, backpressure_hands_back_and_drains, close_ends_the_peer,
     drop_ends_the_peer, frames_arrive_whole_and_in_order, large_frames_arrive,

@@ -7,6 +7,8 @@ mod event;
 mod expiry;
 #[cfg(feature = "server")]
 mod journal;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod revoked_token;
 #[cfg(feature = "http-server")]
 mod session;
 #[cfg(feature = "server")]
@@ -15,6 +17,8 @@ mod state;
 mod task;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 mod token;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod used_proof;
 
 use std::{
     collections::hash_map::RandomState,
@@ -30,6 +34,8 @@ use tokio::time::{Instant, timeout};
 pub use event::event_store;
 #[cfg(feature = "server")]
 pub use journal::journal_store;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use revoked_token::revoked_token_store;
 #[cfg(feature = "http-server")]
 pub use session::session_store;
 #[cfg(feature = "server")]
@@ -38,6 +44,8 @@ pub use state::sealed_state_store;
 pub use task::task_store;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 pub use token::token_store;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use used_proof::used_proof_store;
 
 /// Timeout of a single operation, far more than any store needs.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
