@@ -41,6 +41,10 @@ const LIBRARIES: &[Library] = &[
             &["http-client", "macros"],
         ],
     },
+    Library {
+        package: "bowline-redis",
+        common: &[],
+    },
 ];
 
 /// A set of features, including the features that they enable.

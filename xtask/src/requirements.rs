@@ -74,6 +74,18 @@ const REQUIREMENTS: &[Requirement] = &[
         packages: &["python3-venv"],
     },
     Requirement {
+        name: "Redis 6.2 or Valkey",
+        needed_by: "tests",
+        in_core: false,
+        probe: &[
+            "sh",
+            "-c",
+            "redis-server --version || valkey-server --version",
+        ],
+        min_version: Some((6, 2)),
+        packages: &["redis-server"],
+    },
+    Requirement {
         name: "valgrind",
         needed_by: "bench",
         in_core: false,

@@ -212,6 +212,8 @@ const CORE_TESTS: Step = Step {
             "peers::",
             "--skip",
             "suite::",
+            "--skip",
+            "with_redis::",
         ],
     },
 };

@@ -21,7 +21,7 @@ pub struct Layers {
 }
 
 /// The crates that are checked.
-pub const CRATES: &[Layers] = &[PROTO, FACADE];
+pub const CRATES: &[Layers] = &[PROTO, FACADE, REDIS];
 
 /// `client | server | auth → http → revision → model → jsonrpc`, never back.
 const PROTO: Layers = Layers {
@@ -112,6 +112,46 @@ const FACADE: Layers = Layers {
                 "server",
                 "sync",
                 "transport",
+            ],
+        ),
+    ],
+};
+
+/// `connection ← notices ← store ← stores`: a store knows the connection, not the others.
+const REDIS: Layers = Layers {
+    src: "crates/bowline-redis/src/",
+    modules: &[
+        ("error", &[]),
+        ("keys", &[]),
+        ("limits", &[]),
+        ("script", &[]),
+        ("connection", &["keys", "script"]),
+        ("notices", &["connection"]),
+        ("inspection", &["connection", "error"]),
+        (
+            "store",
+            &["connection", "keys", "limits", "notices", "script"],
+        ),
+        (
+            "stores",
+            &[
+                "builder",
+                "connection",
+                "error",
+                "limits",
+                "notices",
+                "store",
+            ],
+        ),
+        (
+            "builder",
+            &[
+                "connection",
+                "error",
+                "inspection",
+                "keys",
+                "limits",
+                "stores",
             ],
         ),
     ],

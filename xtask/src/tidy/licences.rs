@@ -11,6 +11,8 @@ const ACCEPTED: &[&str] = &[
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    // The Boost licence.
+    "BSL-1.0",
     // For the list of root certificates, which is data.
     "CDLA-Permissive-2.0",
     "ISC",

@@ -75,6 +75,9 @@ pub(crate) struct Core {
     pub(crate) extensions: Extensions,
     pub(crate) subscription_listener: SubscriptionListener,
     pub(crate) replay: ReplayEngine,
+    /// The stores of HTTP, if they were set.
+    #[cfg(feature = "http-server")]
+    pub(crate) stores: Option<super::store::Stores>,
     pub(crate) task_engine: TaskEngine,
     /// Tells the other nodes what has changed.
     pub(crate) change_relay: Option<Arc<ChangeRelay>>,
@@ -289,6 +292,11 @@ impl RequestHandler for Core {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    #[cfg(feature = "http-server")]
+    fn stores(&self) -> Option<&super::store::Stores> {
+        self.stores.as_ref()
     }
 
     #[cfg(feature = "http-server")]

@@ -58,7 +58,7 @@ impl Protection {
             }
             (Scheme::Dpop, Some(key), Some(checker)) => {
                 let bound = (token, &claims, key);
-                checker.check(parts, bound, self.resource_url())?;
+                checker.check(parts, bound, self.resource_url()).await?;
             }
             (Scheme::Dpop, _, _) => {
                 return Err(AuthRejection::InvalidToken(
@@ -111,7 +111,11 @@ impl Protection {
                 && claimed_issuer.is_none()
                 && self.shares_opaque_tokens();
             match verifier.verify(token).await {
-                Ok(claims) => return self.check_claims(claims, verifier.issuer()),
+                Ok(claims) => {
+                    let claims = self.check_claims(claims, verifier.issuer())?;
+                    self.revocations().check(token.secret()).await?;
+                    return Ok(claims);
+                }
                 Err(VerifyError::OtherIssuer) => {}
                 Err(VerifyError::Invalid(why)) if tries_next => {
                     refused.get_or_insert(AuthRejection::InvalidToken(why));

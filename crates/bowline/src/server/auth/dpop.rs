@@ -2,22 +2,21 @@
 //! key.
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex},
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
 use http::{HeaderName, Uri, request::Parts};
 use serde::Deserialize;
-use tokio::time::Instant;
 
 use super::{
-    AccessToken, TokenClaims, https_url::HttpsUrl, nonce::Nonces, rejection::AuthRejection,
+    AccessToken, TokenClaims,
+    https_url::HttpsUrl,
+    nonce::Nonces,
+    rejection::AuthRejection,
+    used_proofs::{MemoryUsedProofStore, ProofOutcome, UsedProof, UsedProofStore},
 };
-use crate::{
-    jose::{CompactJws, digest},
-    sync,
-};
+use crate::jose::{CompactJws, digest};
 
 /// The signature algorithms proofs may use.
 pub(super) const ALGORITHMS: [&str; 5] = ["ES256", "ES384", "EdDSA", "PS256", "RS256"];
@@ -28,12 +27,6 @@ const PROOF_LIFETIME: Duration = Duration::from_secs(60);
 /// How far the client's clock may be ahead. A proof from the future is
 /// remembered for that much longer.
 const LEEWAY: Duration = Duration::from_secs(10);
-/// The maximum number of proofs remembered. Beyond that, proofs are rejected: a
-/// forgotten proof could be replayed.
-const MAX_USED_PROOFS: usize = 100_000;
-/// One principal may use one in this many of the free places. Its share shrinks
-/// as they fill, so principals with less always find room.
-const PRINCIPAL_SHARE_DIVISOR: usize = 8;
 /// The maximum length of a proof's `jti`.
 const MAX_JTI_BYTES: usize = 256;
 
@@ -53,26 +46,25 @@ struct Claims {
 pub(super) struct ProofChecker {
     /// The nonces proofs must contain, if required.
     nonces: Option<Nonces>,
-    used: Mutex<UsedProofs>,
-}
-
-/// Used proofs, kept until they are too old to be used again.
-#[derive(Default)]
-struct UsedProofs {
-    /// Their principals, by `jti`.
-    by_jti: HashMap<Arc<str>, Arc<str>>,
-    /// The same proofs, ordered by the time they can be forgotten.
-    by_expiry: BTreeSet<(Instant, Arc<str>)>,
-    /// The number of proofs per principal.
-    count_by_principal: HashMap<Arc<str>, usize>,
+    used: OnceLock<Arc<dyn UsedProofStore>>,
 }
 
 impl ProofChecker {
     pub(super) fn new(nonces: Option<Nonces>) -> Self {
         Self {
             nonces,
-            used: Mutex::default(),
+            used: OnceLock::new(),
         }
+    }
+
+    /// Sets the store of used proofs, unless it has one.
+    pub(super) fn set_store(&self, store: Arc<dyn UsedProofStore>) {
+        let _ = self.used.set(store);
+    }
+
+    fn used(&self) -> &dyn UsedProofStore {
+        let memory = || -> Arc<dyn UsedProofStore> { Arc::new(MemoryUsedProofStore::new()) };
+        &**self.used.get_or_init(memory)
     }
 
     /// Returns the nonce that proofs must contain now, if one is required.
@@ -83,7 +75,7 @@ impl ProofChecker {
     /// Checks the proof of a request: that it was made for this request and
     /// this token, now, by the key the token is bound to, and that it was not
     /// used before. It is removed from the request.
-    pub(super) fn check(
+    pub(super) async fn check(
         &self,
         parts: &mut Parts,
         (token, token_claims, key): (AccessToken<'_>, &TokenClaims, &str),
@@ -121,59 +113,15 @@ impl ProofChecker {
             return Err(AuthRejection::UseNonce);
         }
         // Clients choose the `jti`, so it is unique only per key.
-        let name = digest(format!("{key} {}", claims.jti).as_bytes());
-        let mut used = sync::lock(&self.used);
-        used.add(&name, &token_claims.principal(), left)
-    }
-}
-
-impl UsedProofs {
-    /// Remembers a proof. Fails if one of that name is already known.
-    fn add(&mut self, name: &str, principal: &str, left: Duration) -> Result<(), AuthRejection> {
-        let now = Instant::now();
-        self.remove_expired(now);
-        if self.by_jti.contains_key(name) {
-            return Err(AuthRejection::InvalidProof("the proof was already used"));
-        }
-        let count = self
-            .count_by_principal
-            .get(principal)
-            .copied()
-            .unwrap_or_default();
-        if count >= (MAX_USED_PROOFS - self.by_jti.len()) / PRINCIPAL_SHARE_DIVISOR {
-            return Err(AuthRejection::Unavailable);
-        }
-        let principal = match self.count_by_principal.get_key_value(principal) {
-            Some((known, _)) => Arc::clone(known),
-            None => principal.into(),
-        };
-        let name: Arc<str> = name.into();
-        *self
-            .count_by_principal
-            .entry(Arc::clone(&principal))
-            .or_default() += 1;
-        self.by_expiry.insert((now + left, Arc::clone(&name)));
-        self.by_jti.insert(name, principal);
-        Ok(())
-    }
-
-    /// Removes proofs that are too old to be used again.
-    fn remove_expired(&mut self, now: Instant) {
-        while let Some((end, _)) = self.by_expiry.first()
-            && *end < now
-        {
-            let Some((_, name)) = self.by_expiry.pop_first() else {
-                return;
-            };
-            let Some(principal) = self.by_jti.remove(&name) else {
-                continue;
-            };
-            if let Some(count) = self.count_by_principal.get_mut(&principal) {
-                *count -= 1;
-                if *count == 0 {
-                    self.count_by_principal.remove(&principal);
-                }
+        let id = digest(format!("{key} {}", claims.jti).as_bytes());
+        let account = digest(token_claims.principal().as_bytes());
+        let proof = UsedProof::new(&id, &account, left);
+        match self.used().insert(proof).await {
+            Ok(ProofOutcome::New) => Ok(()),
+            Ok(ProofOutcome::Used) => {
+                Err(AuthRejection::InvalidProof("the proof was already used"))
             }
+            Err(_) => Err(AuthRejection::Unavailable),
         }
     }
 }
@@ -238,49 +186,6 @@ fn remaining_lifetime(issued_at: f64) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn add(used: &mut UsedProofs, name: usize, principal: &str) -> Result<(), AuthRejection> {
-        used.add(&name.to_string(), principal, PROOF_LIFETIME)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn no_proof_is_forgotten_while_it_could_be_used_again() {
-        let mut used = UsedProofs::default();
-        let kept = fill(&mut used, "one", 0);
-        let refused = add(&mut used, MAX_USED_PROOFS, "one");
-        assert_eq!(refused, Err(AuthRejection::Unavailable));
-        for name in 0..kept {
-            let again = AuthRejection::InvalidProof("the proof was already used");
-            assert_eq!(add(&mut used, name, "one"), Err(again));
-        }
-        tokio::time::advance(PROOF_LIFETIME + Duration::from_secs(1)).await;
-        add(&mut used, MAX_USED_PROOFS, "one").expect("the others are too old");
-        assert_eq!((used.by_jti.len(), used.count_by_principal.len()), (1, 1));
-    }
-
-    /// Takes as many places as possible and returns how many.
-    fn fill(used: &mut UsedProofs, principal: &str, from: usize) -> usize {
-        let names = from..from + MAX_USED_PROOFS;
-        let taken = names.take_while(|name| add(used, *name, principal).is_ok());
-        taken.count()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nobody_takes_the_room_of_others() {
-        let mut used = UsedProofs::default();
-        for principal in 0..20 {
-            fill(
-                &mut used,
-                &principal.to_string(),
-                principal * MAX_USED_PROOFS,
-            );
-        }
-        assert!(used.by_jti.len() <= MAX_USED_PROOFS);
-        for name in 0..1000 {
-            let name = 20 * MAX_USED_PROOFS + name;
-            add(&mut used, name, "another").expect("there is room for others");
-        }
-    }
 
     #[test]
     fn a_proof_from_the_future_keeps_its_place_hardly_longer_than_others() {

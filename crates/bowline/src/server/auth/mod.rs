@@ -10,8 +10,9 @@
 //! - `token` extracts the token of a request and `verifier` verifies it: `jwt`
 //!   with the issuer's `keys`, `introspection` by asking the issuer. Both read
 //!   `claims`; `issuer_throttle` limits the calls to issuers. `dpop` checks proofs for
-//!   tokens bound to keys, with `nonce`. `lifetime` ends streams with their
-//!   token.
+//!   tokens bound to keys, with `nonce`, and `used_proofs` remembers them;
+//!   `revocation_list` is the copy of `revoked_tokens`. `lifetime` ends streams with
+//!   their token.
 //! - `issuer_fetch` makes requests to issuers.
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
@@ -43,10 +44,16 @@ pub(crate) mod permissions;
 mod protection;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub(crate) mod rejection;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod revocation_list;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod revoked_tokens;
 pub(crate) mod scope;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub(crate) mod token;
 mod token_claims;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod used_proofs;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod verifier;
 
@@ -61,6 +68,8 @@ pub use {
     keys::KeySource,
     metadata::MetadataService,
     protection::{Protection, ProtectionBuilder, ProtectionError},
+    revoked_tokens::{MemoryRevokedTokenStore, RevokedTokenStore, RevokedTokens},
     token::AccessToken,
+    used_proofs::{MemoryUsedProofStore, ProofOutcome, UsedProof, UsedProofStore},
     verifier::{TokenVerifier, VerifyError},
 };

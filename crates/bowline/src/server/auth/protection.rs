@@ -1,14 +1,16 @@
 //! Protection: the configuration of a server that requires tokens.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use zeroize::Zeroizing;
 
 use super::{
     MetadataService, TokenVerifier, dpop::ProofChecker, https_url::HttpsUrl, metadata,
-    nonce::Nonces, scope, token::Scheme, token_claims::ScopeImplication,
+    nonce::Nonces, revocation_list::RevocationList, revoked_tokens::RevokedTokenStore, scope,
+    token::Scheme, token_claims::ScopeImplication, used_proofs::UsedProofStore,
 };
+use crate::server::store::{StoreError, Stores};
 
 /// Rejects requests without a token that was issued for this server. Cheap to
 /// clone.
@@ -45,6 +47,7 @@ struct Inner {
     verifiers: Vec<Box<dyn TokenVerifier>>,
     shares_opaque_tokens: bool,
     proof_checker: Option<ProofChecker>,
+    revocations: RevocationList,
     document: Bytes,
 }
 
@@ -62,9 +65,38 @@ impl Protection {
             shares_opaque_tokens: false,
             dpop: false,
             nonce_key: None,
+            used_proof_store: None,
+            revoked_token_store: None,
             name: None,
             documentation_url: None,
         }
+    }
+
+    /// Revokes a token: from now on it is rejected by this node, and within seconds by
+    /// all that share the [store](ProtectionBuilder::revoked_token_store). `ttl` is how
+    /// long it would have been valid. Streams that are open stay so until the token
+    /// expires, or is verified again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is full or failed. The token may or may not be
+    /// revoked.
+    pub async fn revoke(&self, token: &str, ttl: Duration) -> Result<(), StoreError> {
+        self.0.revocations.revoke(token, ttl).await
+    }
+
+    /// Uses these stores, unless others were set.
+    pub(crate) fn use_stores(&self, stores: &Stores) {
+        if let Some((store, checker)) = stores.used_proofs.as_ref().zip(self.proof_checker()) {
+            checker.set_store(Arc::clone(store));
+        }
+        if let Some(store) = &stores.revoked_tokens {
+            self.0.revocations.set_store(Arc::clone(store));
+        }
+    }
+
+    pub(super) fn revocations(&self) -> &RevocationList {
+        &self.0.revocations
     }
 
     /// Returns the URL of the server.
@@ -160,6 +192,8 @@ pub struct ProtectionBuilder {
     shares_opaque_tokens: bool,
     pub(super) dpop: bool,
     nonce_key: Option<NonceKey>,
+    used_proof_store: Option<Arc<dyn UsedProofStore>>,
+    revoked_token_store: Option<Arc<dyn RevokedTokenStore>>,
     pub(super) name: Option<String>,
     pub(super) documentation_url: Option<String>,
 }
@@ -235,6 +269,22 @@ impl ProtectionBuilder {
         self.dpop()
     }
 
+    /// Sets the store of used DPoP proofs. All nodes must share it, or a proof can be
+    /// used once at each. The default is that of
+    /// [`Server::stores`](crate::server::Server::stores), or one in memory.
+    pub fn used_proof_store(mut self, store: impl UsedProofStore) -> Self {
+        self.used_proof_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets the store of [revoked](Protection::revoke) tokens. All nodes must share it.
+    /// The default is that of [`Server::stores`](crate::server::Server::stores), or one
+    /// in memory.
+    pub fn revoked_token_store(mut self, store: impl RevokedTokenStore) -> Self {
+        self.revoked_token_store = Some(Arc::new(store));
+        self
+    }
+
     /// Shows opaque tokens to one issuer after the other until one knows it.
     /// Each of them could use the token, so this is only for issuers with the
     /// same operator. Otherwise, give each
@@ -281,6 +331,13 @@ impl ProtectionBuilder {
         }
         self.check_token_prefixes()?;
         let proof_checker = self.build_proof_checker()?;
+        if let Some((store, checker)) = self.used_proof_store.as_ref().zip(proof_checker.as_ref()) {
+            checker.set_store(Arc::clone(store));
+        }
+        let revocations = RevocationList::default();
+        if let Some(store) = &self.revoked_token_store {
+            revocations.set_store(Arc::clone(store));
+        }
         let document = Bytes::from(metadata::document(&self).to_string());
         let mut audiences = self.audiences;
         scope::push_unique(&mut audiences, [resource.as_str()]);
@@ -288,6 +345,7 @@ impl ProtectionBuilder {
         Ok(Protection(Arc::new(Inner {
             shares_opaque_tokens: self.shares_opaque_tokens,
             proof_checker,
+            revocations,
             metadata_url: metadata,
             resource,
             audiences,

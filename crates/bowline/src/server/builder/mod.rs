@@ -22,7 +22,7 @@ use super::{
     serve::Connections,
     service::{CacheHints, Core, ServeOptions, Service},
     state::AnyState,
-    store::{JournalStore, SealedStateStore, TaskStore},
+    store::{JournalStore, SealedStateStore, Stores, TaskStore},
     task::{TaskEngine, TaskOptions},
 };
 use crate::proto::{
@@ -65,6 +65,7 @@ pub struct Server<S = ()> {
     sealed_state_store: Option<Arc<dyn SealedStateStore>>,
     task_store: Option<Arc<dyn TaskStore>>,
     change_bus: Option<Arc<dyn ChangeBus>>,
+    stores: Option<Stores>,
     task_options: TaskOptions,
     conversation_timeout: Duration,
     lease_timeout: Duration,
@@ -106,6 +107,7 @@ impl Server<()> {
             sealed_state_store: None,
             task_store: None,
             change_bus: None,
+            stores: None,
             task_options: TaskOptions::default(),
             conversation_timeout: Duration::from_secs(30 * 60),
             lease_timeout: Duration::from_secs(6),
@@ -131,6 +133,7 @@ impl Server<()> {
             sealed_state_store: self.sealed_state_store,
             task_store: self.task_store,
             change_bus: self.change_bus,
+            stores: self.stores,
             task_options: self.task_options,
             conversation_timeout: self.conversation_timeout,
             lease_timeout: self.lease_timeout,
@@ -153,7 +156,9 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///   have the same name or URI;
     /// - if the [`seal_keys`](Self::seal_keys) come from a secret, but
     ///   [`journal_store`](Self::journal_store) or
-    ///   [`sealed_state_store`](Self::sealed_state_store) is not set.
+    ///   [`sealed_state_store`](Self::sealed_state_store) is not set;
+    /// - if [`stores`](Self::stores) that other nodes share are set, but the
+    ///   [`seal_keys`](Self::seal_keys) do not come from a secret.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.registrations.check()?;
         self.check_stores()?;
@@ -197,6 +202,8 @@ impl<S: Send + Sync + 'static> Server<S> {
                     registrations.on_subscriptions_changed,
                 ),
                 replay,
+                #[cfg(feature = "http-server")]
+                stores: self.stores,
                 task_engine,
                 change_relay: self.change_bus.map(|bus| Arc::new(ChangeRelay::new(bus))),
                 page_size: self.page_size,
@@ -214,6 +221,12 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// effects would happen again.
     fn check_stores(&self) -> Result<(), BuildError> {
         let has_shared_keys = self.seal_keys.as_ref().is_some_and(SealKeys::is_shared);
+        if !has_shared_keys && self.stores.as_ref().is_some_and(Stores::are_shared) {
+            let why = "it has stores that other nodes share (`stores`), but no secret, so no \
+                       other node or later run could open what it stores; set `seal_keys` with \
+                       a secret that all nodes have";
+            return Err(BuildError::setting("seal_keys", why));
+        }
         let missing = match (&self.journal_store, &self.sealed_state_store) {
             (None, _) => "journal_store",
             (_, None) => "sealed_state_store",

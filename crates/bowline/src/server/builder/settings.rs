@@ -16,7 +16,7 @@ use crate::{
         Observation, TaskOptions,
         changes::{ChangeBus, RELAY_FEATURE},
         seal::SealKeys,
-        store::{JournalStore, SealedStateStore, TaskStore},
+        store::{JournalStore, SealedStateStore, Stores, TaskStore},
     },
 };
 
@@ -184,6 +184,24 @@ impl<S> Server<S> {
     /// [`build`](Self::build) returns an error.
     pub fn seal_keys(mut self, keys: SealKeys) -> Self {
         self.seal_keys = Some(keys);
+        self
+    }
+
+    /// Sets all stores at once, for a server with several nodes: those of conversations
+    /// and tasks and, over HTTP, those of sessions, events, used DPoP proofs and revoked
+    /// tokens, unless `HttpOptions` or `Protection` have others. What is stored is
+    /// sealed, so all nodes need the same secret: set [`seal_keys`](Self::seal_keys) too,
+    /// or [`build`](Self::build) returns an error. The crate `bowline-redis` has such
+    /// stores.
+    pub fn stores(mut self, stores: impl Into<Stores>) -> Self {
+        let stores = stores.into();
+        self.journal_store = Some(Arc::clone(&stores.journals));
+        self.sealed_state_store = Some(Arc::clone(&stores.sealed_states));
+        self.task_store = Some(Arc::clone(&stores.tasks));
+        if let Some(changes) = &stores.changes {
+            self = self.change_bus(Arc::clone(changes));
+        }
+        self.stores = Some(stores);
         self
     }
 

@@ -1,5 +1,7 @@
 //! Between the nodes.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::{server::store::StoreError, transport::BoxFuture};
@@ -29,6 +31,16 @@ pub trait ChangeBus: Send + Sync + 'static {
     ///
     /// Returns an error if the bus failed.
     fn subscribe<'a>(&'a self) -> BoxFuture<'a, Result<Box<dyn ChangeSubscription>, StoreError>>;
+}
+
+impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
+    fn publish<'a>(&'a self, change: Bytes) -> BoxFuture<'a, Result<(), StoreError>> {
+        B::publish(self, change)
+    }
+
+    fn subscribe<'a>(&'a self) -> BoxFuture<'a, Result<Box<dyn ChangeSubscription>, StoreError>> {
+        B::subscribe(self)
+    }
 }
 
 /// A subscription to changes, which ends when it is dropped.

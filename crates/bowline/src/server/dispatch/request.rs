@@ -122,6 +122,10 @@ pub(crate) trait RequestHandler: Send + Sync {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &crate::server::serve::Connections;
 
+    /// Returns the stores that nodes share, if there are any.
+    #[cfg(feature = "http-server")]
+    fn stores(&self) -> Option<&crate::server::store::Stores>;
+
     /// Starts what runs beside the requests.
     #[cfg(feature = "http-server")]
     fn start(self: Arc<Self>);

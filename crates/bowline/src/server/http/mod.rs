@@ -129,21 +129,17 @@ struct Inner {
 
 impl HttpService {
     pub(crate) fn new(handler: Arc<dyn RequestHandler>, options: HttpOptions) -> Self {
-        let options = options.with_finite_durations();
+        let options = options.with_finite_durations().with_stores(&*handler);
         let node: Arc<str> = hex(&random_bytes::<16>()).into();
         let server_name = &handler.config().server_info.name;
-        let keys = handler.seal_keys();
+        let seal = SessionSeal::new(handler.seal_keys(), server_name);
         #[cfg(feature = "cluster")]
-        let cluster = options
-            .cluster
-            .as_ref()
-            .filter(|_| options.session_store.is_some())
-            .and_then(|it| cluster::ClusterNode::new(it, &node, keys, server_name));
+        let cluster = cluster::ClusterNode::new(&options, &node, &*handler);
         let session_config = SessionConfig {
             idle_timeout: options.idle_timeout,
             uninitialized_timeout: options.idle_timeout.min(options.uninitialized_timeout),
             store: options.session_store.clone(),
-            seal: Arc::new(SessionSeal::new(keys, server_name)),
+            seal: Arc::new(seal),
             node,
         };
         Self {

@@ -11,7 +11,10 @@ use super::{
     peer::PeerSource,
     session_stores::{EventStore, SessionStore},
 };
-use crate::proto::http::{OriginPolicy, resume::EventBufferLimits};
+use crate::{
+    proto::http::{OriginPolicy, resume::EventBufferLimits},
+    server::dispatch::request::RequestHandler,
+};
 
 /// The default address to serve on: port 8000 of the loopback interface,
 /// reachable only from this machine.
@@ -101,10 +104,12 @@ pub struct HttpOptions {
     /// beyond that cannot be resumed.
     pub max_replay_bytes: usize,
     /// Stores sessions, so another node or a later process can restore them.
-    /// None by default.
+    /// By default that of [`Server::stores`](crate::server::Server::stores), which
+    /// receives them sealed, or none.
     pub session_store: Option<Arc<dyn SessionStore>>,
-    /// Stores events, so streams can be resumed on another node. None by
-    /// default.
+    /// Stores events, so streams can be resumed on another node. By default
+    /// that of [`Server::stores`](crate::server::Server::stores), which receives
+    /// them sealed, or none.
     pub event_store: Option<Arc<dyn EventStore>>,
     /// The other nodes, so each can accept all requests. None by default.
     #[cfg(feature = "cluster")]
@@ -216,6 +221,22 @@ impl HttpOptions {
         ];
         for time in durations {
             *time = FAR_FUTURE.min(*time);
+        }
+        self
+    }
+
+    /// Uses the stores of the server where there are no others.
+    pub(super) fn with_stores(mut self, handler: &dyn RequestHandler) -> Self {
+        let Some(stores) = handler.stores() else {
+            return self;
+        };
+        let sessions = || stores.sessions.clone();
+        self.session_store = self.session_store.or_else(sessions);
+        let events = || stores.events.clone();
+        self.event_store = self.event_store.or_else(events);
+        #[cfg(feature = "auth")]
+        if let Some(protection) = &self.protection {
+            protection.use_stores(stores);
         }
         self
     }

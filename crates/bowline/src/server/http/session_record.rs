@@ -18,7 +18,7 @@ use crate::{
         jsonrpc::{Envelope, Messages, decode_params, scan, split_batch},
         model::{LogLevel, SetLevelParams, method},
     },
-    server::auth::permissions::Permissions,
+    server::{auth::permissions::Permissions, replay::state::account},
     sync,
 };
 
@@ -243,6 +243,7 @@ impl Session {
             };
             let stored = StoredSession {
                 node: config.node.as_ref().to_owned(),
+                account: account(self.principal.as_deref()).into(),
                 value: config.seal.seal_record(&self.id, &contents),
             };
             let version = StoredVersion {

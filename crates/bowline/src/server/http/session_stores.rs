@@ -108,6 +108,9 @@ pub trait SessionStore: Send + Sync + 'static {
 pub struct StoredSession {
     /// The node that the session belongs to.
     pub node: String,
+    /// Identifies the owner: 32 characters of `0-9` and `a-f`, or empty. A store can
+    /// limit the share of each owner.
+    pub account: String,
     /// The owner, and the messages that define the session. If the server's
     /// [`SealKeys`](crate::server::seal::SealKeys) come from a secret, it is sealed.
     pub value: Bytes,

@@ -49,6 +49,7 @@ pub(crate) struct ReplayEngine {
     pub(crate) clock: Clock,
     /// The name of the server. States of other servers do not open.
     pub(crate) server_name: Box<str>,
+    /// The purpose for sealing, if the journals have no generation.
     pub(crate) purpose: OnceLock<Arc<[u8]>>,
 }
 
@@ -147,7 +148,7 @@ impl ReplayEngine {
         let access = JournalAccess {
             store: Arc::clone(self.journal_store()),
             seal_keys: self.seal_keys().clone(),
-            purpose: Arc::clone(self.purpose()),
+            purpose: self.purpose(),
             id: state.info.nonce.clone(),
             account: caller.account,
             holder: hex(&holder).into(),
@@ -189,7 +190,7 @@ impl ReplayEngine {
         let nonce = info.nonce.clone();
         let state = SuspendedState::new(info, journal, position, &open_questions);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
-        let mut sealed = self.seal_keys().seal(self.purpose(), &plain);
+        let mut sealed = self.seal_keys().seal(&self.purpose(), &plain);
         if sealed.len() > self.max_sealed_state_bytes {
             sealed = self.store_state(&nonce, account, sealed, left).await?;
         }
@@ -218,7 +219,7 @@ impl ReplayEngine {
             .await;
         saved.map_err(|error| store_failed(&error))?;
         let name = format!("{STORED_STATE_PREFIX}{id}");
-        Ok(self.seal_keys().seal(self.purpose(), name.as_bytes()))
+        Ok(self.seal_keys().seal(&self.purpose(), name.as_bytes()))
     }
 
     async fn load_state(&self, sealed: &str, account: &str) -> Result<SuspendedState, ErrorObject> {
@@ -258,16 +259,23 @@ impl ReplayEngine {
 
     /// Returns the purpose for sealing: states of other servers, or of a lost
     /// journal, do not open.
-    fn purpose(&self) -> &Arc<[u8]> {
-        self.purpose.get_or_init(|| {
-            let journals = self.journal_store().instance_id().unwrap_or("shared");
+    fn purpose(&self) -> Arc<[u8]> {
+        let store = self.journal_store();
+        let of = |journals: &str| {
             let purpose = format!("state of {} in {journals}", self.server_name);
             purpose.into_bytes().into()
-        })
+        };
+        match (store.instance_id(), store.generation()) {
+            (None, Some(generation)) => of(&generation),
+            (instance_id, _) => {
+                let journals = instance_id.unwrap_or("shared");
+                Arc::clone(self.purpose.get_or_init(|| of(journals)))
+            }
+        }
     }
 
     fn unseal(&self, sealed: &str) -> Result<Vec<u8>, ErrorObject> {
-        let opened = self.seal_keys().open(self.purpose(), sealed);
+        let opened = self.seal_keys().open(&self.purpose(), sealed);
         opened.map_err(|fault| match fault {
             UnsealError::UnknownKey => invalid_state("it was sealed with an unknown key"),
             _ => invalid_state("it is malformed or was altered"),

@@ -270,6 +270,15 @@ pub trait JournalStore: Send + Sync + 'static {
     fn instance_id(&self) -> Option<&str> {
         None
     }
+
+    /// Returns an id of the data that is stored, if the store can tell that it lost all
+    /// of it: then the id is another one, for all nodes. States from before are rejected
+    /// then, since their journals may have had entries.
+    ///
+    /// It is called often, and must return at once what is known here.
+    fn generation(&self) -> Option<Arc<str>> {
+        None
+    }
 }
 
 /// A request for the exclusive right to write a journal for some time.
@@ -395,5 +404,9 @@ impl<S: JournalStore + ?Sized> JournalStore for Arc<S> {
 
     fn instance_id(&self) -> Option<&str> {
         S::instance_id(self)
+    }
+
+    fn generation(&self) -> Option<Arc<str>> {
+        S::generation(self)
     }
 }

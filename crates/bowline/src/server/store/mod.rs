@@ -7,8 +7,9 @@
 //! [`SealedStateStore`].
 //!
 //! [`MemoryJournalStore`] and [`MemorySealedStateStore`] serve a single process. For
-//! multiple nodes, implement the traits with a database that all nodes reach,
-//! and check them with `bowline::testing::contract`.
+//! multiple nodes, use the crate `bowline-redis`, or implement the traits with a
+//! database that all nodes reach, and check them with `bowline::testing::contract`.
+//! [`Stores`] holds one of each.
 //!
 //! # Keys and values
 //!
@@ -29,6 +30,7 @@ mod journal;
 mod key;
 mod memory;
 mod state;
+mod stores;
 mod task;
 
 pub use error::StoreError;
@@ -36,6 +38,7 @@ pub use journal::{AppendOutcome, JournalStore, Lease, NewEntry, OpenedJournal};
 pub use key::ConversationKey;
 pub use memory::{MemoryJournalStore, MemorySealedStateStore, MemoryTaskStore};
 pub use state::SealedStateStore;
+pub use stores::Stores;
 pub use task::{
     ClaimedTask, CreateOutcome, LeaseUpdate, NewTask, StoredTask, TaskStore, TaskUpdate,
     UpdateOutcome,

@@ -12,9 +12,11 @@
 //! | a `NodeStore` | `node_store` |
 //! | a `ChangeBus` | `change_bus` |
 //! | a `TokenStore` | `token_store` |
+//! | a `UsedProofStore` | `used_proof_store` |
+//! | a `RevokedTokenStore` | `revoked_token_store` |
 //!
 //! The contracts of stores need the feature of the trait: `server`,
-//! `http-server`, `cluster`, or `auth` with `http-client`.
+//! `http-server`, `cluster`, or `auth` with `http-client` or `http-server`.
 //!
 //! A contract is called from a test. It panics if a check fails, with a
 //! sentence that says what was violated.
@@ -49,6 +51,8 @@ pub use stores::token_store;
 pub use stores::{change_bus, journal_store, sealed_state_store, task_store};
 #[cfg(feature = "http-server")]
 pub use stores::{event_store, session_store};
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use stores::{revoked_token_store, used_proof_store};
 pub use transport::{
     Peer, PeerListener, StreamPeer, backpressure_hands_back_and_drains, close_ends_the_peer,
     drop_ends_the_peer, frames_arrive_whole_and_in_order, large_frames_arrive,

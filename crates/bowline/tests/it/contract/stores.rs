@@ -83,6 +83,15 @@ async fn journals_and_states_in_a_folder() {
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
+#[cfg(all(feature = "auth", feature = "http-server"))]
+#[tokio::test(start_paused = true)]
+async fn used_proofs_and_revoked_tokens_in_memory() {
+    let proofs = Arc::new(bowline::server::auth::MemoryUsedProofStore::new());
+    contract::used_proof_store(async || Arc::clone(&proofs)).await;
+    let tokens = Arc::new(bowline::server::auth::MemoryRevokedTokenStore::new());
+    contract::revoked_token_store(async || Arc::clone(&tokens)).await;
+}
+
 #[cfg(all(feature = "auth", feature = "http-client"))]
 #[tokio::test(start_paused = true)]
 async fn tokens_in_memory() {

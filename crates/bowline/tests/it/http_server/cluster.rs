@@ -89,8 +89,10 @@ impl Fleet {
                 .sealed_state_store(MemorySealedStateStore::new())
         });
         let nodes = Arc::clone(&self.nodes) as Arc<dyn NodeStore>;
+        let cluster = Cluster::new(&address).node_store(nodes);
+        let cluster = cluster.lease(Duration::from_millis(300));
         let options = HttpOptions {
-            cluster: Some(Cluster::new(nodes, &address).lease(Duration::from_millis(300))),
+            cluster: Some(cluster),
             ..self.database.options()
         };
         let node = Node::with(&workshop.service, options);

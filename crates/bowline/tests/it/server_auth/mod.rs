@@ -14,6 +14,7 @@ mod presenting;
 mod rig;
 mod scopes;
 mod secrecy;
+mod shared_stores;
 #[cfg(feature = "http-client")]
 mod sockets;
 mod tokens;

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -26,8 +26,11 @@ pub(super) struct Membership {
     lease: Duration,
     /// Until when the lease holds at least; `None` before the first registration.
     valid_until: Mutex<Option<Instant>>,
-    /// How often the lease has ended.
+    /// How often the lease has ended, or may have.
     term: AtomicU64,
+    /// Whether the last registration failed: it may have found that the lease had ended,
+    /// and the next one would not.
+    is_uncertain: AtomicBool,
     /// Held while registering.
     registering: tokio::sync::Mutex<Registering>,
 }
@@ -39,14 +42,15 @@ struct Registering {
 }
 
 impl Membership {
-    pub(super) fn new(cluster: &Cluster, node: Arc<str>) -> Self {
+    pub(super) fn new(cluster: &Cluster, nodes: Arc<dyn NodeStore>, node: Arc<str>) -> Self {
         Self {
-            nodes: Arc::clone(&cluster.nodes),
+            nodes,
             node,
             address: Arc::clone(&cluster.address),
             lease: cluster.lease,
             valid_until: Mutex::default(),
             term: AtomicU64::new(0),
+            is_uncertain: AtomicBool::new(false),
             registering: tokio::sync::Mutex::default(),
         }
     }
@@ -96,9 +100,11 @@ impl Membership {
     async fn register(&self) -> Option<()> {
         let sent = Instant::now();
         let registered = self.nodes.register(&self.node, &self.address, self.lease);
+        let was_uncertain = self.is_uncertain.swap(true, Ordering::SeqCst);
         let was_registered = with_store_timeout(registered).await?;
+        self.is_uncertain.store(false, Ordering::SeqCst);
         let mut valid_until = sync::lock(&self.valid_until);
-        if !was_registered && valid_until.is_some() {
+        if (!was_registered || was_uncertain) && valid_until.is_some() {
             self.term.fetch_add(1, Ordering::SeqCst);
         }
         *valid_until = Some(sent + self.lease);

@@ -29,7 +29,8 @@ use forwarder::Forwarder;
 use membership::Membership;
 pub(super) use ownership::RemoteRequest;
 
-use crate::server::seal::SealKeys;
+use super::HttpOptions;
+use crate::server::dispatch::request::RequestHandler;
 
 /// How long a node may be silent before its sessions are taken over, by default.
 const DEFAULT_LEASE: Duration = Duration::from_secs(6);
@@ -38,7 +39,8 @@ const DEFAULT_LEASE: Duration = Duration::from_secs(6);
 /// [`HttpOptions::cluster`](super::HttpOptions::cluster).
 ///
 /// All nodes need the same [`SessionStore`](super::SessionStore) and the same secret
-/// ([`Server::seal_keys`](crate::server::Server::seal_keys)); without either, there is
+/// ([`Server::seal_keys`](crate::server::Server::seal_keys)), both of which
+/// [`Server::stores`](crate::server::Server::stores) makes sure of. Without them there is
 /// nothing to forward by, and the cluster has no effect.
 ///
 /// A forwarded request carries who sent it, sealed with the secret, instead of its
@@ -46,19 +48,17 @@ const DEFAULT_LEASE: Duration = Duration::from_secs(6);
 /// addresses if that is not trusted.
 ///
 /// ```
-/// use bowline::server::http::{Cluster, HttpOptions, MemoryNodeStore};
-/// use std::sync::Arc;
+/// use bowline::server::http::{Cluster, HttpOptions};
 ///
-/// // In production, a store that all nodes reach.
-/// let nodes = Arc::new(MemoryNodeStore::default());
+/// // The other nodes are found in the server's stores.
 /// let options = HttpOptions {
-///     cluster: Some(Cluster::new(nodes, "http://10.0.0.5:8000/mcp")),
+///     cluster: Some(Cluster::new("http://10.0.0.5:8000/mcp")),
 ///     ..HttpOptions::default()
 /// };
 /// ```
 #[derive(Clone)]
 pub struct Cluster {
-    nodes: Arc<dyn NodeStore>,
+    nodes: Option<Arc<dyn NodeStore>>,
     address: Arc<str>,
     lease: Duration,
 }
@@ -66,12 +66,20 @@ pub struct Cluster {
 impl Cluster {
     /// Creates the options of a node that other nodes reach at this URL, path included.
     #[must_use]
-    pub fn new(nodes: Arc<dyn NodeStore>, address: &str) -> Self {
+    pub fn new(address: &str) -> Self {
         Self {
-            nodes,
+            nodes: None,
             address: address.into(),
             lease: DEFAULT_LEASE,
         }
+    }
+
+    /// Sets the store of nodes. By default it is that of
+    /// [`Server::stores`](crate::server::Server::stores).
+    #[must_use]
+    pub fn node_store(mut self, nodes: Arc<dyn NodeStore>) -> Self {
+        self.nodes = Some(nodes);
+        self
     }
 
     /// Sets how long a node may be silent before its sessions are taken over: six
@@ -101,16 +109,21 @@ pub(super) struct ClusterNode {
 }
 
 impl ClusterNode {
-    /// Returns the node, or `None` if other nodes could not open what it seals.
+    /// Returns the node, or `None` if there is no cluster, or its nodes share no session
+    /// store, node store or secret.
     pub(super) fn new(
-        cluster: &Cluster,
+        options: &HttpOptions,
         node: &Arc<str>,
-        keys: &SealKeys,
-        server_name: &str,
+        handler: &dyn RequestHandler,
     ) -> Option<Self> {
-        let seal = ForwardSeal::new(keys, server_name)?;
+        let cluster = options.cluster.as_ref()?;
+        options.session_store.as_ref()?;
+        let nodes = cluster.nodes.clone();
+        let nodes = nodes.or_else(|| handler.stores()?.nodes.clone())?;
+        let server_name = &handler.config().server_info.name;
+        let seal = ForwardSeal::new(handler.seal_keys(), server_name)?;
         Some(Self {
-            membership: Arc::new(Membership::new(cluster, Arc::clone(node))),
+            membership: Arc::new(Membership::new(cluster, nodes, Arc::clone(node))),
             forwarder: Forwarder::new(&cluster.address),
             seal,
         })

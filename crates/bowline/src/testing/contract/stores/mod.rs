@@ -11,6 +11,8 @@ mod expiry;
 mod journal;
 #[cfg(feature = "cluster")]
 mod node;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod revoked_token;
 #[cfg(feature = "http-server")]
 mod session;
 #[cfg(feature = "server")]
@@ -19,6 +21,8 @@ mod state;
 mod task;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 mod token;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod used_proof;
 
 use std::{
     collections::hash_map::RandomState,
@@ -38,6 +42,8 @@ pub use event::event_store;
 pub use journal::journal_store;
 #[cfg(feature = "cluster")]
 pub use node::node_store;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use revoked_token::revoked_token_store;
 #[cfg(feature = "http-server")]
 pub use session::session_store;
 #[cfg(feature = "server")]
@@ -46,6 +52,8 @@ pub use state::sealed_state_store;
 pub use task::task_store;
 #[cfg(all(feature = "auth", feature = "http-client"))]
 pub use token::token_store;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+pub use used_proof::used_proof_store;
 
 /// Timeout of a single operation, far more than any store needs.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);

@@ -17,8 +17,8 @@ use crate::{
 
 /// Checks that a [`SessionStore`] does what servers over HTTP rely on.
 ///
-/// 1. Every node gets the record that one has put, at once and whole: its value
-///    and its node.
+/// 1. Every node gets the record that one has put, at once and whole: its
+///    value, its node and its account.
 /// 2. The last put of the session's node counts; that of another node changes
 ///    nothing. Puts of a new session at the same time leave one of their records,
 ///    and one of them is told that it was stored.
@@ -66,6 +66,7 @@ pub(super) fn session_id(id: &str) -> SessionId {
 fn session_of(node: &str, value: &'static str) -> StoredSession {
     StoredSession {
         node: node.to_owned(),
+        account: String::new(),
         value: Bytes::from_static(value.as_bytes()),
     }
 }
@@ -95,6 +96,7 @@ impl<S: SessionStore + ?Sized> Sessions<S> {
         let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
         let session = StoredSession {
             node: "node 1".to_owned(),
+            account: "0123456789abcdef0123456789abcdef".to_owned(),
             value: bytes.into(),
         };
         assert!(
@@ -109,6 +111,7 @@ impl<S: SessionStore + ?Sized> Sessions<S> {
             "the value of a session was altered"
         );
         assert_eq!(got.node, session.node, "a session lost its node");
+        assert_eq!(got.account, session.account, "a session lost its account");
         assert_eq!(
             self.get(&empty).await,
             Some(session_of("node 2", "")),

@@ -3,6 +3,8 @@
 //!
 //! Without a fault they satisfy the contract, so it is the fault that is found.
 
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod auth;
 mod journals;
 #[cfg(feature = "http-server")]
 mod sessions;

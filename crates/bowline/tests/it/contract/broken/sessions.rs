@@ -21,6 +21,7 @@ enum SessionFault {
     LosesWrites,
     AltersTheValue,
     LosesTheNode,
+    LosesTheAccount,
     KeepsTheFirst,
     ReplacesThatOfAnotherNode,
     ReturnsAnothersSession,
@@ -46,6 +47,7 @@ fn each_fault_of_a_session_store_is_rejected_with_its_sentence() {
         ),
         (Fault::AltersTheValue, "the value of a session was altered"),
         (Fault::LosesTheNode, "a session lost its node"),
+        (Fault::LosesTheAccount, "a session lost its account"),
         (
             Fault::KeepsTheFirst,
             "`get` did not return the session that was put last",
@@ -111,6 +113,7 @@ fn each_fault_of_a_session_store_is_rejected_with_its_sentence() {
 fn session_of_another() -> StoredSession {
     StoredSession {
         node: "another".to_owned(),
+        account: String::new(),
         value: Bytes::new(),
     }
 }
@@ -152,6 +155,7 @@ impl SessionStore for Sessions {
             match self.fault {
                 Some(SessionFault::AltersTheValue) => session.value.truncate(10),
                 Some(SessionFault::LosesTheNode) => session.node.clear(),
+                Some(SessionFault::LosesTheAccount) => session.account.clear(),
                 _ => {}
             }
             let row = (session, Instant::now() + ttl);
