@@ -95,6 +95,9 @@ const REQUIREMENTS: &[Requirement] = &[
     },
 ];
 
+/// The packages that start a service of the same name when they are installed.
+const SERVICES: &[&str] = &["redis-server"];
+
 /// Checks that all programs are installed, or those that `--core` needs. Missing
 /// ones are installed if this is a Debian system and we are root; otherwise fails
 /// with a list of them.
@@ -162,7 +165,20 @@ fn install(missing: &[&Requirement]) -> Result<(), Failure> {
     apt_get(&["update", "-q"])?;
     let mut arguments = vec!["install", "-qy", "--no-install-recommends"];
     arguments.extend(packages(missing));
-    apt_get(&arguments)
+    apt_get(&arguments)?;
+    stop_services(&packages(missing));
+    Ok(())
+}
+
+/// Ends the services that packages have started: the tests start their own.
+fn stop_services(installed: &[&str]) {
+    for service in SERVICES.iter().filter(|name| installed.contains(name)) {
+        // Containers have no systemd, and mostly nothing to end.
+        let ended = output_of(&["systemctl", "disable", "--now", service]);
+        if ended.is_none() {
+            output_of(&["service", service, "stop"]);
+        }
+    }
 }
 
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {

@@ -132,17 +132,7 @@ const REDIS: Layers = Layers {
             "store",
             &["connection", "keys", "limits", "notices", "script"],
         ),
-        (
-            "stores",
-            &[
-                "builder",
-                "connection",
-                "error",
-                "limits",
-                "notices",
-                "store",
-            ],
-        ),
+        ("stores", &["connection", "limits", "notices", "store"]),
         (
             "builder",
             &[
