@@ -205,7 +205,8 @@ impl<S> Server<S> {
     }
 
     /// Sets how long a conversation may last in revision 2026-07-28, for all tools.
-    /// The default is 30 minutes. To limit the calls of one tool, in every
+    /// The default is 30 minutes. A task may take as long as it is kept
+    /// ([`TaskOptions::ttl`]). To limit the calls of one tool, in every
     /// revision, use [`CallLimits::timeout`](crate::server::CallLimits::timeout).
     pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
         self.conversation_timeout = timeout;

@@ -1,5 +1,7 @@
 //! Tasks whose node dies, or loses touch: another goes on, and nothing happens twice.
 
+use std::time::Duration;
+
 use bowline::server::{Service, TaskOptions};
 use serde_json::json;
 use tokio::{
@@ -81,10 +83,12 @@ async fn a_handler_with_a_context_is_not_run_again() {
     let id = node.create("reports").await;
     app.wait_at_gate().await;
     node.die();
-    app.open_gate();
     let second = shared.node(&app);
     let mut client = ExtensionPeer::new(&second);
-    let task = client.wait(&id, "completed").await;
+    // A second run would wait at the gate, which stays closed.
+    let waiting = client.wait(&id, "completed");
+    let task = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    let task = task.expect("it does not run again");
     assert_eq!(task["result"]["isError"], true);
     let text = task["result"]["content"][0]["text"]
         .as_str()
@@ -172,7 +176,7 @@ async fn a_node_that_lost_its_lease_has_no_more_effects() {
     // Both are at the gate by then, and pass it: the first one too.
     for _ in 0..2 {
         app.open_gate();
-        sleep(std::time::Duration::from_millis(400)).await;
+        sleep(Duration::from_millis(400)).await;
     }
     let task = client.wait(&id, "completed").await;
     assert_eq!(task["result"]["content"][0]["text"], "both");
