@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Cancelled,
     /// The caller made an invalid request.
     Usage,
-    /// A rule of the application's own forbids the operation.
+    /// The application's own settings forbid the operation, such as pinned tools.
     Policy,
 }
 

@@ -38,7 +38,8 @@
 //! [`registry`] manages several servers, [`pool`] several connections to one
 //! server, [`cache`] caches lists and resources, and [`config`] reads the
 //! configuration files of other programs. [`auth`] gets tokens for remote
-//! servers.
+//! servers. [`lock`] records the reviewed tools of servers, so that changes are
+//! noticed, and [`typed`] is what clients generated from such a lock use.
 //!
 //! # Servers
 //!
@@ -79,7 +80,7 @@
 //! | `server` | [`server`]: tools, resources and prompts, served over stdio |
 //! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
 //! | `macros` | `server`, with `#[tool]` and `#[derive(Elicit)]` |
-//! | `auth` | OAuth for clients with `http-client`, token verification for servers with `http-server` |
+//! | `auth` | with `http-client`, OAuth for clients ([`auth`]); with `http-server`, token verification for servers; with either, signatures and their keys ([`jose`]) |
 //! | `lock` | [`lock`]: `bowline.lock`, a file that records the reviewed tools, prompts and resources of servers, and comparison with what they offer now |
 //! | `keyring` | token storage in a `keyring-core` store that the application supplies, such as the system's keyring |
 //! | `tracing` | `tracing` events and spans with stable names, without payloads |
@@ -92,7 +93,8 @@
 //! # Guides
 //!
 //! The [guides](https://github.com/bowline-mcp/bowline/tree/main/docs/guides) cover
-//! clients, servers, remote servers, authorization, testing and telemetry.
+//! clients, typed clients, servers, remote servers, authorization, testing and
+//! telemetry.
 //! `cargo xtask book --open` shows them as a book.
 
 // Shows on docs.rs which feature an item needs.

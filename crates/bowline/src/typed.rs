@@ -16,13 +16,13 @@ pub type Object = serde_json::Map<String, Value>;
 /// An object whose members have one type.
 pub type Map<K, V> = std::collections::BTreeMap<K, V>;
 
-/// Decodes a member that may be absent or null: absent is `None`, and null is
-/// `Some` of a null.
+/// Decodes a member that may be absent or null. With serde's `default`, an absent member
+/// is `None`, and a null is `Some(None)`.
 ///
 /// # Errors
 ///
 /// Returns an error if the value does not decode.
-pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub fn absent_or_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)

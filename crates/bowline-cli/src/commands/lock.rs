@@ -37,7 +37,7 @@ pub(crate) struct Lock {
     /// Write nothing, and fail if anything has changed
     #[arg(long)]
     check: bool,
-    /// Changes that do not fail a check
+    /// Changes that do not fail a check; new tools always do, since nobody has reviewed them
     #[arg(
         long,
         value_name = "KIND",
@@ -70,7 +70,7 @@ enum Allowed {
     None,
     /// Descriptions and titles
     TextOnly,
-    /// Also changes that cannot break callers
+    /// Also changes that cannot break callers, except for new tools
     Compatible,
 }
 
@@ -155,8 +155,10 @@ impl Lock {
 
     fn verdict(&self, changes: &[ServerChanges]) -> Result<(), Failure> {
         let allowed = ChangeKind::from(self.allow);
-        // Of a server that was not locked, nothing was reviewed that may have changed.
-        let is_changed = |server: &&ServerChanges| server.is_new || server.kind() > allowed;
+        // Nobody has reviewed what is new, as a server or as a tool.
+        let is_changed = |server: &&ServerChanges| {
+            server.is_new || server.has_new_tools() || server.kind() > allowed
+        };
         let changed: Vec<_> = changes.iter().filter(is_changed).collect();
         if changed.is_empty() {
             return Ok(());

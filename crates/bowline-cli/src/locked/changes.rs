@@ -25,6 +25,12 @@ impl ServerChanges {
         kinds.max().unwrap_or(ChangeKind::Identical)
     }
 
+    /// Returns whether there are tools that nobody has reviewed.
+    pub(crate) fn has_new_tools(&self) -> bool {
+        let mut changes = self.changes.iter();
+        changes.any(|it| it.item == ItemKind::Tool && it.status == ChangeStatus::Added)
+    }
+
     /// Returns how many items of each kind there are: `2 tools, 1 prompt`.
     fn counts(&self) -> String {
         let kinds = [

@@ -35,7 +35,7 @@ impl LockFile {
             Err(LockError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound => {
                 (Lock::default(), false)
             }
-            Err(error) => return Err(lock_failure(path, &error)),
+            Err(error) => return Err(lock_failure(&error)),
         };
         Ok(Self {
             path: path.to_owned(),
@@ -87,7 +87,7 @@ impl LockFile {
     /// Returns what a server offers now, with what was observed about it before.
     pub(crate) fn update(&self, name: &str, current: LockedServer) -> LockedServer {
         match self.lock.servers.get(name) {
-            Some(known) => known.updated_from(current),
+            Some(known) => current.with_unchanged_from(known),
             None => current,
         }
     }
@@ -104,10 +104,10 @@ impl LockFile {
     }
 }
 
-fn lock_failure(path: &Path, error: &LockError) -> Failure {
-    let path = path.display();
-    match error {
-        LockError::Io(_, error) => Failure::usage(format!("{path}: {error}")),
-        error => Failure::usage(format!("{path}: {error}")),
-    }
+fn lock_failure(error: &LockError) -> Failure {
+    Failure::usage(match error {
+        LockError::Io(path, error) => format!("{}: {error}", path.display()),
+        // It names the file.
+        error => error.to_string(),
+    })
 }

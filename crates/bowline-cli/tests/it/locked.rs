@@ -157,11 +157,11 @@ fn a_new_argument_that_may_be_left_out_is_compatible() {
 }
 
 #[test]
-fn a_new_tool_is_compatible() {
+fn a_new_tool_is_never_allowed_since_nobody_has_reviewed_it() {
     let cheat = tool("cheat", "Always rolls a six", &json!({"type": "object"}));
     check(
         with(|tools| tools.as_array_mut().expect("a list").push(cheat)),
-        [5, 5, 0],
+        [5, 5, 5],
         "dice:\n  added       tool cheat\n",
     );
 }
@@ -254,8 +254,8 @@ fn a_tool_that_changed_is_not_called() {
         &ran,
         5,
         "",
-        "error: dice.roll: not called, because it is not as it was reviewed: tool `roll`: text \
-         only: the description changed; review it and update bowline.lock\n",
+        "error: dice.roll: tool `roll` was not called: it has changed since its review (text \
+         only: the description changed); review the change, then run `bowline lock SERVER`\n",
     );
     assert_eq!(dice.calls.load(Ordering::Relaxed), 1);
     // The other tool is as it was, and without the option everything is called.

@@ -18,7 +18,7 @@ pub(super) fn options(indent: usize) -> Options {
     options.value = "Value".to_owned();
     options.object = "Object".to_owned();
     options.map = "Map".to_owned();
-    options.present = "::bowline::typed::present".to_owned();
+    options.present = "::bowline::typed::absent_or_null".to_owned();
     options.width = WIDTH - indent;
     options
 }

@@ -99,7 +99,7 @@ impl<'a> ToolItems<'a> {
         };
         let call = format!("call({}, {arguments})", string_literal(self.name));
         let mut body = vec!["client".to_owned(), "tools()".to_owned(), call];
-        if self.tool.tool_mode() == ToolMode::Stateless {
+        if self.tool.mode == ToolMode::Stateless {
             imports.push("model::ToolMode");
             body.push("mode(ToolMode::Stateless)".to_owned());
         }

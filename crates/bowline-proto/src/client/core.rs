@@ -276,10 +276,12 @@ impl Core {
         let mut timeout = options
             .timeout
             .unwrap_or(self.config.timeouts.for_class(class));
+        let elapsed = options.elapsed;
+        let mut max_deadline = None;
         if let ProgressMode::ExtendDeadline { max } = options.progress {
             timeout = timeout.min(max);
+            max_deadline = Some(now + max.saturating_sub(elapsed));
         }
-        let max_deadline = options.progress.max_deadline(now);
         let is_ping = matches!(&kind, CallKind::Request(request) if request.is_ping);
         let (purpose, message, meta) = match kind {
             CallKind::Request(request) => {
@@ -298,7 +300,7 @@ impl Core {
             binding: Binding::Undeclared,
             members: None,
             timeout,
-            deadline: now + timeout,
+            deadline: now + timeout.saturating_sub(elapsed),
             max_deadline,
             started: now,
             correlation: self.rng.next_u64(),

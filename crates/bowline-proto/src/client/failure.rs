@@ -6,6 +6,7 @@ use super::{ConnectionError, ConnectionErrorKind, ConnectionState};
 use crate::{
     error::{ErrorKind, Reason},
     http::classify_status,
+    model::method,
 };
 
 /// The outcome of a call to the server.
@@ -195,10 +196,12 @@ impl fmt::Display for Failure {
             } => {
                 write!(
                     f,
-                    "the connection is not open ({state}); next attempt in {wait:?}"
+                    "the connection is not open ({state}); next attempt in {wait:?}{WAIT}"
                 )
             }
-            Self::NotReady { state, .. } => write!(f, "the connection is not open ({state})"),
+            Self::NotReady { state, .. } => {
+                write!(f, "the connection is not open ({state}){WAIT}")
+            }
             Self::Busy { sends } => write!(
                 f,
                 "the transport's outbound queue is still full after {sends} attempts"
@@ -207,13 +210,15 @@ impl fmt::Display for Failure {
             Self::RequestTooLarge { size, limit } => {
                 write!(
                     f,
-                    "the request of {size} bytes exceeds the limit of {limit} bytes"
+                    "the request of {size} bytes exceeds the limit of {limit} bytes; to send it, \
+                     raise `max_frame_size`"
                 )
             }
             Self::ResponseTooLarge { size, limit } => {
                 write!(
                     f,
-                    "the response of at least {size} bytes exceeds the limit of {limit} bytes"
+                    "the response of at least {size} bytes exceeds the limit of {limit} bytes; \
+                     to receive it, raise `max_frame_size`"
                 )
             }
             Self::InvalidResponse { message } => write!(f, "invalid response: {message}"),
@@ -221,7 +226,11 @@ impl fmt::Display for Failure {
                 write!(f, "the server does not support {capability}")
             }
             Self::CapabilityNotDeclared { capability } => {
-                write!(f, "this client did not declare the capability {capability}")
+                write!(
+                    f,
+                    "this client did not declare the capability {capability}; declare it when \
+                     the client is built"
+                )
             }
             Self::NoSuchMethod { method, revision } => {
                 write!(
@@ -229,7 +238,10 @@ impl fmt::Display for Failure {
                     "method {method} does not exist in protocol version {revision}"
                 )
             }
-            Self::ModeMismatch => f.write_str("the server accepts only stateless calls"),
+            Self::ModeMismatch => f.write_str(
+                "the server accepts only stateless calls; if the tool keeps no state, call it \
+                 with the mode `Stateless`",
+            ),
             Self::NoSession => f.write_str("the server has no sessions, and the call requires one"),
             Self::SessionLost => f.write_str("the session that the call belongs to has ended"),
             Self::ForeignSession => f.write_str(
@@ -237,17 +249,35 @@ impl fmt::Display for Failure {
                  use the one returned by `session` on the client that makes the call",
             ),
             Self::TooManyRounds { rounds } => {
-                write!(f, "the server asked for input more than {rounds} times")
+                write!(
+                    f,
+                    "the server asked for input more than {rounds} times; if that is expected, \
+                     raise `max_input_rounds`"
+                )
             }
             Self::InputNotOffered { method } => {
                 write!(
                     f,
-                    "the server asked for {method}, which this client does not support"
+                    "the server asked for {method}, which this client does not support{}",
+                    how_to_offer(method)
                 )
             }
             Self::InputNotProvided => f.write_str("the server's questions were not answered"),
             Self::SubscriptionRefused => f.write_str("the server did not accept the subscription"),
         }
+    }
+}
+
+/// What to do if the connection is not open.
+const WAIT: &str = "; a call with `wait_for_connection` waits for it";
+
+/// Returns what to do so that the server may ask with a method.
+fn how_to_offer(asked: &str) -> &'static str {
+    match asked {
+        method::ELICITATION_CREATE => "; answer it with `on_elicit`",
+        method::SAMPLING_CREATE_MESSAGE => "; answer it with `on_sample`",
+        method::ROOTS_LIST => "; set `roots`",
+        _ => "",
     }
 }
 

@@ -142,6 +142,9 @@ pub struct CallOptions {
     /// How long to wait for the response. Defaults to the timeout of the request's
     /// class.
     pub timeout: Option<Duration>,
+    /// How much of the timeout has passed already, for a call with a part that the
+    /// caller did before.
+    pub elapsed: Duration,
     /// What to do while the connection is not open.
     pub policy: CallPolicy,
     /// How to handle progress notifications.
@@ -167,6 +170,7 @@ impl Default for CallOptions {
     fn default() -> Self {
         Self {
             timeout: None,
+            elapsed: Duration::ZERO,
             policy: CallPolicy::FailFast,
             progress: ProgressMode::Off,
             retry_on_disconnect: false,

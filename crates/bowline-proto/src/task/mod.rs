@@ -1,7 +1,7 @@
 //! Tasks: requests whose result is fetched later.
 //!
-//! Two dialects have them, with different messages and rules: the core of one
-//! revision, where the sender of a request decides, and the extension
+//! The protocol has two sets of messages and rules for them, which are called
+//! *dialects* here: the core of one revision, where the sender of a request decides, and the extension
 //! [`EXTENSION_ID`](crate::model::task::EXTENSION_ID), where the server does.
 //! [`Task`] is the state of a task in either of them. [`Task::to_core_task`] and
 //! [`Task::to_get_result`] are what the other side sees of it. Whether a call becomes a

@@ -274,7 +274,7 @@ impl CachedClient {
         let (client, options) = self.request_parts();
         let call = client.tools().call(tool, arguments);
         wait_connected(&client, self.connect_timeout).await?;
-        call.map_call(|call| call.options(options)).await
+        call.options(options).await
     }
 
     fn request_parts(&self) -> (Client, CallOptions) {

@@ -112,9 +112,7 @@ pub(super) async fn tool_result(
         decode_unless_input_required(method::TOOLS_CALL, &json)?
     else {
         let call = client.tools().call(tool, arguments);
-        return Ok(uncacheable(
-            call.map_call(|call| call.options(options)).await?,
-        ));
+        return Ok(uncacheable(call.options(options).await?));
     };
     Ok(Fetched {
         is_cacheable: is_complete(&value) && !value.is_error(),

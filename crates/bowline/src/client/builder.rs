@@ -287,14 +287,15 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the maximum number of input rounds of a call: 32 by default.
+    /// Limits how often a server may ask for input during a call, so that none can keep a
+    /// call open forever by asking: 32 rounds by default.
     ///
-    /// In revision 2026-07-28, a round is one response in which the server asks for
-    /// input, with any number of questions; a call that needs more rounds fails. In
-    /// earlier revisions, a question does not name its call. So each question counts as a
-    /// round for all calls in progress that may ask: [`Timeouts::input`] applies to them
-    /// until no question is open, and then their own timeout starts again from zero. After
-    /// that many questions, a call keeps its timeout while further ones are open.
+    /// - In revision 2026-07-28, a round is one response in which the server asks, with any
+    ///   number of questions. A call that needs more rounds fails.
+    /// - In earlier revisions, a question does not name its call, so it counts as a round
+    ///   for every call in progress that may ask. [`Timeouts::input`] applies to these calls
+    ///   until no question is open; then their own timeout starts again from zero. Questions
+    ///   beyond the limit no longer stop the timeout of the call.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;
@@ -332,9 +333,11 @@ impl ClientBuilder {
 
     /// Limits calls to tools that are as they were when someone reviewed them.
     ///
-    /// Before the first call of a tool, and again after a reconnection or a change that
-    /// the server announces, the client lists the tools and compares them with the
-    /// review. A call of a tool that is new or different fails with
+    /// Before the first call of a tool, the client lists the tools and compares them with
+    /// the review. It does so again before the next call after a reconnection, after a
+    /// change that the server announces, and, where there are no sessions (over HTTP in
+    /// revision 2026-07-28), after 60 seconds. The list is part of the call: the options of
+    /// the call, such as its timeout, cover both. A call of a tool that is new or different fails with
     /// [`Reason::NotAsReviewed`](crate::Reason::NotAsReviewed), and nothing is sent.
     /// [`Pins`](super::Pins) has other choices.
     ///

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    future::{Future, IntoFuture},
+    future::{Future, IntoFuture, poll_fn},
     marker::PhantomData,
     mem,
     pin::Pin,
@@ -63,7 +63,9 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     /// Sets how long the server may take to respond: 30 s by default, see
     /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
     /// [`Timeouts::input`](crate::Timeouts::input) applies instead. After each answer, this
-    /// timeout starts again from zero.
+    /// timeout starts again from zero. If the client is
+    /// [pinned](super::ClientBuilder#method.pinned), the list of tools that may come before
+    /// the call counts too.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
@@ -145,10 +147,10 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
-    /// Replaces what the other methods set, except for [`meta`](Self::meta),
-    /// [`cancel_on`](Self::cancel_on) and the channel of
-    /// [`progress_to`](Self::progress_to). That channel gets reports only if
-    /// `options.progress` is not [`ProgressMode::Off`].
+    /// Sets all options at once, and discards those set before. [`meta`](Self::meta),
+    /// [`cancel_on`](Self::cancel_on) and [`progress_to`](Self::progress_to) are kept, but
+    /// the channel of `progress_to` gets reports only if `options.progress` is not
+    /// [`ProgressMode::Off`].
     pub fn options(mut self, options: CallOptions) -> Self {
         self.options = options;
         self
@@ -173,24 +175,45 @@ impl<'a, R: DecodeResult> Call<'a, R> {
             .unwrap_or_default()
     }
 
-    pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
-        if let Some(review) = self.review() {
-            review.await?;
+    pub(crate) async fn outcome(mut self) -> Result<Outcome, Error> {
+        if let Some(mut review) = self.review() {
+            poll_fn(|cx| self.poll_review(&mut review, cx)).await?;
         }
         Ok(self.send()?.await)
     }
 
     /// Returns the check of a tool against its review, if the client's tools are pinned.
-    fn review(&self) -> Option<BoxFuture<'a, Result<(), Error>>> {
+    fn review(&self) -> Option<ReviewFuture<'a>> {
         #[cfg(feature = "lock")]
         if let Some(pins) = &self.client.shared().settings.pins
             && self.operation == crate::model::method::TOOLS_CALL
         {
             let (client, pins) = (self.client, std::sync::Arc::clone(pins));
-            let name = named_tool(&self.members());
-            return Some(Box::pin(async move { pins.check(client, &name).await }));
+            let (name, options) = (named_tool(&self.members()), self.options.clone());
+            return Some(Box::pin(async move {
+                pins.check(client, &name, &options).await
+            }));
         }
         None
+    }
+
+    /// Runs the check of the tool until it has ended, or the call is cancelled. What it
+    /// took counts for the timeout of the call.
+    fn poll_review(
+        &mut self,
+        review: &mut ReviewFuture<'a>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        if let Poll::Ready(reviewed) = review.as_mut().poll(cx) {
+            return Poll::Ready(reviewed.map(|elapsed| self.options.elapsed += elapsed));
+        }
+        match &mut self.signal {
+            Some(signal) => {
+                let cancelled = || Error::failed(&self.operation, Failure::Cancelled);
+                signal.as_mut().poll(cx).map(|()| Err(cancelled()))
+            }
+            None => Poll::Pending,
+        }
     }
 
     /// Sends the call immediately.
@@ -221,10 +244,13 @@ impl<'a, R: DecodeResult + 'a> IntoFuture for Call<'a, R> {
 #[must_use = "a call is only sent when it is awaited"]
 pub struct CallFuture<'a, R>(CallState<'a, R>);
 
+/// The check of a tool, which returns how long it took.
+type ReviewFuture<'a> = BoxFuture<'a, Result<Duration, Error>>;
+
 enum CallState<'a, R> {
     NotSent(Call<'a, R>),
     /// The tool is compared with its review before the call is sent.
-    Reviewing(BoxFuture<'a, Result<(), Error>>, Call<'a, R>),
+    Reviewing(ReviewFuture<'a>, Call<'a, R>),
     Sent(SentCall<'a>),
     Done,
 }
@@ -242,8 +268,8 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
                 Some(review) => CallState::Reviewing(review, call),
             };
         }
-        if let CallState::Reviewing(review, _) = state {
-            let reviewed = ready!(review.as_mut().poll(cx));
+        if let CallState::Reviewing(review, call) = state {
+            let reviewed = ready!(call.poll_review(review, cx));
             let CallState::Reviewing(_, call) = mem::replace(state, CallState::Done) else {
                 return Poll::Pending;
             };

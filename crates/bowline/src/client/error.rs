@@ -328,14 +328,33 @@ impl fmt::Display for Error {
             ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
             ErrorRepr::NotConnected { .. } => f.write_str("not connected"),
             #[cfg(feature = "lock")]
-            ErrorRepr::NotAsReviewed(change) => write!(
-                f,
-                "not called, because it is not as it was reviewed: {change}; review it and \
-                 update bowline.lock"
-            ),
+            ErrorRepr::NotAsReviewed(change) => write_refusal(change, f),
         }?;
         write_causes(self, f)
     }
+}
+
+/// Writes why a tool was not called, and what to do.
+#[cfg(feature = "lock")]
+fn write_refusal(change: &crate::lock::Change, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    use crate::lock::ChangeStatus;
+
+    write!(f, "{} `{}` was not called: ", change.item, change.name)?;
+    match change.status {
+        ChangeStatus::Added => f.write_str("it is new and nobody has reviewed it; review it")?,
+        ChangeStatus::Removed => f.write_str("the server no longer lists it; review the server")?,
+        ChangeStatus::Changed => {
+            let messages = change.differences.iter().map(|it| it.message.as_str());
+            let messages: Vec<_> = messages.collect();
+            let (kind, messages) = (change.summary(), messages.join("; "));
+            write!(f, "it has changed since its review ({kind}")?;
+            if !messages.is_empty() {
+                write!(f, ": {messages}")?;
+            }
+            f.write_str("); review the change")?;
+        }
+    }
+    f.write_str(", then run `bowline lock SERVER`")
 }
 
 /// Writes the causes of an error, each after a colon, if the format is `{:#}`.

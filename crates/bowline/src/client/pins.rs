@@ -7,12 +7,18 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Mutex, time::Instant};
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::{Instant, timeout},
+};
 
-use super::{Client, Error, Notification, Notifications};
+use super::{Client, Error, Health, Notification, Notifications, list};
 use crate::{
     lock::{Change, ChangeKind, ItemKind, LockedServer, LockedTool},
-    proto::{client::SessionNumber, model::Tool},
+    proto::{
+        client::{CallOptions, CallPolicy, ConnectionState, Failure, ProgressMode, SessionNumber},
+        model::{ListToolsParams, Tool, method},
+    },
 };
 
 /// How long a review is valid where there is no session whose end would end it.
@@ -40,8 +46,12 @@ impl Pins {
         }
     }
 
-    /// Accepts changes up to this kind. [`ChangeKind::TextOnly`] accepts descriptions that
-    /// nobody has read, which a model follows; so does every kind above it.
+    /// Accepts changes of the reviewed tools up to this kind.
+    ///
+    /// [`ChangeKind::TextOnly`] and every kind above it accept descriptions that nobody
+    /// has read, and a model follows them. [`ChangeKind::Breaking`] also accepts calls of
+    /// tools that the server no longer lists. New tools are always refused, since nobody
+    /// has reviewed them.
     #[must_use]
     pub fn allow(mut self, kind: ChangeKind) -> Self {
         self.allowed = kind;
@@ -127,36 +137,113 @@ impl PinnedTools {
     }
 
     /// Lists the tools, unless that was done and nothing has changed since, and
-    /// compares the tool with what was reviewed.
-    pub(crate) async fn check(&self, client: &Client, tool: &str) -> Result<(), Error> {
-        let mut latest = self.latest.lock().await;
+    /// compares the tool with what was reviewed. The options are those of the call.
+    /// Returns how long this took.
+    pub(crate) async fn check(
+        &self,
+        client: &Client,
+        tool: &str,
+        options: &CallOptions,
+    ) -> Result<Duration, Error> {
+        let started = Instant::now();
+        let limit = timeout_of(client, options);
+        let left = limit.saturating_sub(options.elapsed);
+        let change = timeout(left, self.change(client, tool, options, left)).await;
+        let elapsed = started.elapsed();
+        let timed_out = || {
+            let failure = Failure::Timeout { after: limit };
+            Err(Error::failed(method::TOOLS_CALL, failure))
+        };
+        let change = match change {
+            Err(_) => return timed_out(),
+            // The list has the same limit, and may reach it first.
+            Ok(Err(error)) if error.is_timeout() && elapsed >= left => return timed_out(),
+            Ok(change) => change?,
+        };
+        match change.filter(|change| !self.is_allowed(change)) {
+            Some(change) => Err(Error::not_as_reviewed(change)),
+            None if elapsed >= left => timed_out(),
+            None => Ok(elapsed),
+        }
+    }
+
+    /// Returns how a tool differs from the one that was reviewed.
+    async fn change(
+        &self,
+        client: &Client,
+        tool: &str,
+        options: &CallOptions,
+        timeout: Duration,
+    ) -> Result<Option<Change>, Error> {
+        let mut latest = self.lock_latest(client, options.policy).await?;
         let is_current = latest
             .as_mut()
             .is_some_and(|review| review.is_current(client));
         if !is_current {
-            *latest = Some(self.review(client).await?);
+            let options = CallOptions {
+                timeout: Some(timeout),
+                policy: options.policy,
+                retry_on_disconnect: options.retry_on_disconnect,
+                session: options.session,
+                check_capabilities: options.check_capabilities,
+                ..CallOptions::default()
+            };
+            *latest = Some(self.review(client, options).await?);
         }
         let changes = latest.as_ref().map(|review| &review.changes);
-        let change = match changes.and_then(|changes| changes.get(tool)) {
-            Some(change) => change.clone(),
-            None if self.pins.server.tools.contains_key(tool) => return Ok(()),
+        Ok(match changes.and_then(|changes| changes.get(tool)) {
+            Some(change) => Some(change.clone()),
+            None if self.pins.server.tools.contains_key(tool) => None,
             // The server has a tool that it does not list.
-            None => Change::added(ItemKind::Tool, tool),
-        };
-        let is_known = self.pins.server.tools.contains_key(tool);
-        let is_allowed = is_known && change.kind <= self.pins.allowed;
-        match is_allowed || self.pins.report.is_some() {
-            true => Ok(()),
-            false => Err(Error::not_as_reviewed(change)),
-        }
+            None => Some(Change::added(ItemKind::Tool, tool)),
+        })
     }
 
-    async fn review(&self, client: &Client) -> Result<Review, Error> {
+    fn is_allowed(&self, change: &Change) -> bool {
+        let is_known = self.pins.server.tools.contains_key(&change.name);
+        let is_allowed = is_known && change.kind <= self.pins.allowed;
+        is_allowed || self.pins.report.is_some()
+    }
+
+    /// Waits for its turn to list the tools. A call that does not wait for the
+    /// connection does not wait for another that does, either.
+    async fn lock_latest(
+        &self,
+        client: &Client,
+        policy: CallPolicy,
+    ) -> Result<MutexGuard<'_, Option<Review>>, Error> {
+        if policy == CallPolicy::WaitForConnection {
+            return Ok(self.latest.lock().await);
+        }
+        let mut health = client.watch_health();
+        let state = tokio::select! {
+            biased;
+            latest = self.latest.lock() => return Ok(latest),
+            down = health.wait_for(|health| health.state != ConnectionState::Ready) => {
+                down.map_or(ConnectionState::Closing, |health| health.state)
+            }
+        };
+        let failure = Failure::NotReady {
+            state,
+            retry_in: None,
+        };
+        let last_disconnect = client.health().last_disconnect;
+        Err(Error::failed(method::TOOLS_CALL, failure).with_last_disconnect(last_disconnect))
+    }
+
+    async fn review(&self, client: &Client, options: CallOptions) -> Result<Review, Error> {
+        if options.policy == CallPolicy::WaitForConnection {
+            // The review belongs to the session that is open then.
+            let mut health = client.watch_health();
+            let is_open = |health: &Health| health.state == ConnectionState::Ready || health.ended;
+            // The client keeps the sender alive.
+            let _ = health.wait_for(is_open).await;
+        }
         // Before the tools are listed, so no change is missed.
         let notifications = client.subscribe_to_list_changes();
         let session = client.session();
-        let tools = client.tools().list().await?;
-        let changes = self.pins.changes(&tools);
+        let tools = list::fetch_all::<ListToolsParams>(client, options.into(), |_| {}).await?;
+        let changes = self.pins.changes(&tools.items);
         if let Some(report) = &self.pins.report {
             changes.values().for_each(|change| report(change));
         }
@@ -166,6 +253,16 @@ impl PinnedTools {
             changes,
             notifications,
         })
+    }
+}
+
+/// Returns how long a call of a tool may take, from its start to the first response.
+fn timeout_of(client: &Client, options: &CallOptions) -> Duration {
+    let timeouts = &client.shared().settings.timeouts;
+    let timeout = options.timeout.unwrap_or(timeouts.tool);
+    match options.progress {
+        ProgressMode::ExtendDeadline { max } => timeout.min(max),
+        _ => timeout,
     }
 }
 

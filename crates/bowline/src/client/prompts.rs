@@ -10,8 +10,8 @@ pub struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    /// Lists all prompts, from all pages. Fails if the server has no prompts, a page
-    /// cannot be fetched, or the list exceeds a limit.
+    /// Lists all prompts, from all pages. Fails if the server does not declare the
+    /// `prompts` capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Prompt> {
         List::new::<ListPromptsParams>(self.client)
     }

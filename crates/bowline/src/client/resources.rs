@@ -13,14 +13,14 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// Lists all resources, from all pages. Fails if the server has no resources, a
-    /// page cannot be fetched, or the list exceeds a limit.
+    /// Lists all resources, from all pages. Fails if the server does not declare the
+    /// `resources` capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn list(self) -> List<'a, Resource> {
         List::new::<ListResourcesParams>(self.client)
     }
 
-    /// Lists all resource templates, from all pages. Fails if the server has no
-    /// resources, a page cannot be fetched, or the list exceeds a limit.
+    /// Lists all resource templates, from all pages. Fails if the server does not declare
+    /// the `resources` capability, a page cannot be fetched, or the list exceeds a limit.
     pub fn templates(self) -> List<'a, ResourceTemplate> {
         List::new::<ListResourceTemplatesParams>(self.client)
     }

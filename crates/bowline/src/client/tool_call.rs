@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Call, CallFuture, Error, ProgressSender, ToolCallOutcome, suspended_call};
 use crate::proto::{
-    client::SessionNumber,
+    client::{CallOptions, SessionNumber},
     jsonrpc,
     model::{CallToolResult, Meta, ToolMode},
 };
@@ -36,7 +36,9 @@ impl<'a, R> ToolCall<'a, R> {
     /// Sets how long the server may take to respond: 30 s by default, see
     /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
     /// [`Timeouts::input`](crate::Timeouts::input) applies instead. After each answer, this
-    /// timeout starts again from zero.
+    /// timeout starts again from zero. If the client is
+    /// [pinned](super::ClientBuilder#method.pinned), the list of tools that may come before
+    /// the call counts too.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
@@ -101,7 +103,13 @@ impl<'a, R> ToolCall<'a, R> {
         self.map_call(|call| call.cancel_on(signal))
     }
 
-    /// Applies a change to the underlying [`Call`], for options that have no method here.
+    /// Sets all options at once, and discards those set before. See [`Call::options`].
+    pub fn options(self, options: CallOptions) -> Self {
+        self.map_call(|call| call.options(options))
+    }
+
+    /// Applies a function to the underlying [`Call`], such as one that sets the same
+    /// options for calls of all kinds.
     pub fn map_call(
         mut self,
         change: impl FnOnce(Call<'a, CallToolResult>) -> Call<'a, CallToolResult>,

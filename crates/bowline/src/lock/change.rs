@@ -15,7 +15,7 @@ pub struct Change {
     pub name: String,
     /// Whether it is new, gone or different.
     pub status: ChangeStatus,
-    /// What kind of change it is for callers.
+    /// How it affects callers.
     pub kind: ChangeKind,
     /// Where and how it differs, if it was there before and is now.
     pub differences: Vec<Difference>,
@@ -25,10 +25,10 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What kind of change it is for callers.
+    /// How it affects callers.
     pub kind: ChangeKind,
-    /// Where it is, as a JSON Pointer into the definition: the new one, or the old one
-    /// for what was removed.
+    /// Where it is, as a JSON Pointer into the entry of the lock: the new one, or the old
+    /// one for what was removed.
     pub pointer: String,
     /// What differs, in one sentence.
     pub message: String,
@@ -137,6 +137,17 @@ pub(super) struct Differences(Vec<Difference>);
 impl Differences {
     /// Compares a text that people or models read.
     pub(super) fn text(&mut self, name: &str, old: Option<&String>, new: Option<&String>) {
+        self.text_at(&format!("/{name}"), name, old, new);
+    }
+
+    /// The same, of a text that is not a member of the item itself.
+    pub(super) fn text_at(
+        &mut self,
+        pointer: &str,
+        name: &str,
+        old: Option<&String>,
+        new: Option<&String>,
+    ) {
         let was = if name.ends_with('s') { "were" } else { "was" };
         let what = match (old, new) {
             (old, new) if old == new => return,
@@ -144,11 +155,7 @@ impl Differences {
             (_, None) => format!("{was} removed"),
             _ => "changed".to_owned(),
         };
-        self.add(
-            ChangeKind::TextOnly,
-            &format!("/{name}"),
-            &format!("the {name} {what}"),
-        );
+        self.add(ChangeKind::TextOnly, pointer, &format!("the {name} {what}"));
     }
 
     pub(super) fn compatible(&mut self, pointer: &str, message: &str) {
@@ -185,7 +192,7 @@ impl Differences {
             item,
             name: name.to_owned(),
             status: ChangeStatus::Changed,
-            // What a hash sees and a comparison does not is a spelling.
+            // Only the spelling of the JSON differs.
             kind: kinds.max().unwrap_or(ChangeKind::TextOnly),
             differences: self.0,
         }

@@ -9,6 +9,7 @@ use serde_json::Value;
 /// It is a hint for people and generators, since nothing promises that later results
 /// look the same. A declared output schema always wins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ObservedOutput {
     /// How many results were observed.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     change::{Change, Differences, ItemKind},
     error::LockError,
+    hash::hash_of,
     tool::LockedTool,
 };
 use crate::model::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
@@ -16,7 +17,11 @@ use crate::model::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LockedServer {
-    /// The name that the server reports.
+    /// The hash of everything below. It is only set while a lock is written or read:
+    /// empty, it cannot be out of date.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    hash: String,
+    /// The name that the server reports. A new name alone is not a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The version that the server reports. A new version alone is not a change.
@@ -208,13 +213,13 @@ impl LockedServer {
         changes
     }
 
-    /// Takes over what a review wrote: entries that have not changed stay as they are
-    /// spelled, and observed outputs are kept.
+    /// Takes over from an earlier lock of the same server what it still has: tools
+    /// that have not changed keep their spelling, and those without an output schema
+    /// keep what was observed of their results.
     #[must_use]
-    pub fn updated_from(&self, current: Self) -> Self {
-        let mut updated = current;
-        for (name, tool) in &mut updated.tools {
-            let Some(known) = self.tools.get(name) else {
+    pub fn with_unchanged_from(mut self, earlier: &Self) -> Self {
+        for (name, tool) in &mut self.tools {
+            let Some(known) = earlier.tools.get(name) else {
                 continue;
             };
             if known.hash == tool.hash {
@@ -223,7 +228,33 @@ impl LockedServer {
                 tool.observed_output.clone_from(&known.observed_output);
             }
         }
-        updated
+        self
+    }
+
+    /// Returns the server with its hash, as it is written.
+    pub(super) fn with_hash(&self) -> Self {
+        Self {
+            hash: hash_of(self),
+            ..self.clone()
+        }
+    }
+
+    /// Verifies the hashes that were read. That of the server also includes the names of
+    /// its items, which the hash of a tool does not.
+    pub(super) fn verify(&mut self, name: &str) -> Result<(), LockError> {
+        let mut tools = self.tools.iter();
+        if let Some((tool, _)) = tools.find(|(_, tool)| tool.hash != tool.computed_hash()) {
+            return Err(LockError::Hash {
+                server: name.to_owned(),
+                tool: tool.clone(),
+            });
+        }
+        match std::mem::take(&mut self.hash) == hash_of(self) {
+            true => Ok(()),
+            false => Err(LockError::ServerHash {
+                server: name.to_owned(),
+            }),
+        }
     }
 }
 
@@ -250,29 +281,27 @@ impl LockedPrompt {
         found.text("title", self.title.as_ref(), current.title.as_ref());
         let (old, new) = (&self.description, &current.description);
         found.text("description", old.as_ref(), new.as_ref());
-        let argument_of = |prompt: &Self, name: &str| {
-            let mut arguments = prompt.arguments.iter();
-            arguments.find(|argument| argument.name == name).cloned()
-        };
-        for old in &self.arguments {
-            let (name, pointer) = (&old.name, format!("/arguments/{}", old.name));
-            match argument_of(current, name) {
-                None => found.breaking(&pointer, &format!("`{name}` was removed")),
-                Some(new) if new.required && !old.required => {
-                    found.breaking(&pointer, &format!("`{name}` is now required"));
-                }
-                Some(new) if old.required && !new.required => {
-                    found.compatible(&pointer, &format!("`{name}` is now optional"));
-                }
-                Some(new) => {
-                    let what = format!("description of `{name}`");
-                    found.text(&what, old.description.as_ref(), new.description.as_ref());
-                }
+        for (index, old) in self.arguments.iter().enumerate() {
+            let name = &old.name;
+            let Some((index, new)) = current.argument(name) else {
+                let pointer = format!("/arguments/{index}");
+                found.breaking(&pointer, &format!("`{name}` was removed"));
+                continue;
+            };
+            let pointer = format!("/arguments/{index}");
+            match (old.required, new.required) {
+                (false, true) => found.breaking(&pointer, &format!("`{name}` is now required")),
+                (true, false) => found.compatible(&pointer, &format!("`{name}` is now optional")),
+                _ => {}
             }
+            let pointer = format!("{pointer}/description");
+            let what = format!("description of `{name}`");
+            let (old, new) = (old.description.as_ref(), new.description.as_ref());
+            found.text_at(&pointer, &what, old, new);
         }
-        for new in &current.arguments {
-            let (name, pointer) = (&new.name, format!("/arguments/{}", new.name));
-            match argument_of(self, name) {
+        for (index, new) in current.arguments.iter().enumerate() {
+            let (name, pointer) = (&new.name, format!("/arguments/{index}"));
+            match self.argument(name) {
                 Some(_) => {}
                 None if new.required => {
                     found.breaking(&pointer, &format!("`{name}` was added and is required"));
@@ -281,6 +310,11 @@ impl LockedPrompt {
             }
         }
         (!found.is_empty()).then(|| found.into_change(ItemKind::Prompt, name))
+    }
+
+    fn argument(&self, name: &str) -> Option<(usize, &LockedPromptArgument)> {
+        let mut arguments = self.arguments.iter().enumerate();
+        arguments.find(|(_, argument)| argument.name == name)
     }
 }
 
@@ -295,5 +329,53 @@ impl LockedResource {
             found.breaking("/mimeType", "the media type changed");
         }
         (!found.is_empty()).then(|| found.into_change(item, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn locked(arguments: &Value) -> LockedServer {
+        let prompt = json!({"name": "greet", "arguments": arguments});
+        let prompt: Prompt = serde_json::from_value(prompt).expect("a prompt");
+        LockedServer::default().with_prompts([&prompt])
+    }
+
+    #[test]
+    fn differences_of_prompts_are_at_json_pointers() {
+        let old = json!([
+            {"name": "gone"},
+            {"name": "a/b", "description": "old"},
+            {"name": "c", "required": true},
+        ]);
+        let new = json!([
+            {"name": "a/b", "description": "new"},
+            {"name": "new"},
+            {"name": "c"},
+        ]);
+        let changes = locked(&old).compare(&locked(&new));
+        let [change] = &changes[..] else {
+            panic!("one prompt changed: {changes:?}");
+        };
+        let found: Vec<_> = change
+            .differences
+            .iter()
+            .map(|it| (&*it.pointer, &*it.message))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("/arguments/0", "`gone` was removed"),
+                (
+                    "/arguments/0/description",
+                    "the description of `a/b` changed"
+                ),
+                ("/arguments/2", "`c` is now optional"),
+                ("/arguments/1", "`new` was added"),
+            ]
+        );
     }
 }

@@ -32,9 +32,9 @@ pub struct LockedTool {
     /// Hints about its behaviour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
-    /// `stateless` if the tool declares that it keeps no state between calls.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
+    /// Whether the tool keeps state between calls, as it declares.
+    #[serde(default, with = "declared_mode", skip_serializing_if = "is_stateful")]
+    pub mode: ToolMode,
     /// The JSON Schema of its arguments.
     pub input_schema: Value,
     /// The JSON Schema of its structured result.
@@ -46,7 +46,7 @@ pub struct LockedTool {
 }
 
 impl LockedTool {
-    /// Returns a tool as a server lists it.
+    /// Creates the entry for a tool that a server lists.
     ///
     /// # Errors
     ///
@@ -66,22 +66,13 @@ impl LockedTool {
             title: tool.title.clone(),
             description: tool.description.clone(),
             annotations: annotations.filter(|it| it != &Value::Object(<_>::default())),
-            mode: (tool.mode() == ToolMode::Stateless).then(|| STATELESS.to_owned()),
+            mode: tool.mode(),
             input_schema: parse(&tool.input_schema_or_empty())?,
             output_schema: tool.output_schema.as_ref().map(parse).transpose()?,
             observed_output: None,
         };
         locked.hash = locked.computed_hash();
         Ok(locked)
-    }
-
-    /// Returns whether the tool keeps state between calls.
-    #[must_use]
-    pub fn tool_mode(&self) -> ToolMode {
-        match self.mode.as_deref() {
-            Some(STATELESS) => ToolMode::Stateless,
-            _ => ToolMode::Stateful,
-        }
     }
 
     /// Returns the hash that the definition should have.
@@ -108,7 +99,11 @@ impl LockedTool {
             found.compatible("/annotations", "the annotations changed");
         }
         if self.mode != current.mode {
-            found.compatible("/mode", "the tool now keeps state, or no longer does");
+            let message = match current.mode {
+                ToolMode::Stateful => "the tool may now keep state between calls",
+                ToolMode::Stateless => "the tool no longer keeps state between calls",
+            };
+            found.compatible("/mode", message);
         }
         let input = compare(&self.input_schema, &current.input_schema, Usage::Input);
         found.schema("/inputSchema", &input);
@@ -124,4 +119,45 @@ impl LockedTool {
     }
 }
 
-const STATELESS: &str = "stateless";
+/// What declares nothing is stateful, and is not written.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_stateful(mode: &ToolMode) -> bool {
+    *mode == ToolMode::Stateful
+}
+
+/// The mode as a word.
+mod declared_mode {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::ToolMode;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        Stateful,
+        Stateless,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        mode: &ToolMode,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let word = match mode {
+            ToolMode::Stateful => Word::Stateful,
+            ToolMode::Stateless => Word::Stateless,
+        };
+        word.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<ToolMode, D::Error> {
+        Ok(match Word::deserialize(deserializer)? {
+            Word::Stateful => ToolMode::Stateful,
+            Word::Stateless => ToolMode::Stateless,
+        })
+    }
+}

@@ -145,9 +145,9 @@ macro_rules! shared_item {
 /// itself.
 macro_rules! question_options {
     ($($field:ident)?) => {
-        /// Sets the key that identifies the question. In revision 2026-07-28, the
-        /// client's answer is recorded under this key, and is found by it when the
-        /// handler is replayed.
+        /// Sets the key that identifies the question. Where the handler is replayed, in
+        /// revision 2026-07-28 and in tasks, the client's answer is recorded under this
+        /// key and found by it.
         ///
         /// Without a key, the question is identified by its number among the questions
         /// without keys. A new version of the handler that asks another question first
@@ -164,8 +164,8 @@ macro_rules! question_options {
             self
         }
 
-        /// Sets how long to wait for the answer. Has no effect in revision 2026-07-28,
-        /// in which the server does not wait.
+        /// Sets how long to wait for the answer. Has no effect in revision 2026-07-28 and
+        /// in tasks, in which the server does not wait.
         pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
             self$(.$field)?.timeout = Some(timeout);
             self

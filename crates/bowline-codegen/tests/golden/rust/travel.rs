@@ -206,7 +206,7 @@ pub mod search_flights {
         #[serde(
             rename = "max-price",
             default,
-            deserialize_with = "::bowline::typed::present",
+            deserialize_with = "::bowline::typed::absent_or_null",
             skip_serializing_if = "Option::is_none"
         )]
         pub max_price: Option<Option<f64>>,
@@ -224,7 +224,7 @@ pub mod search_flights {
         pub constructor: Option<String>,
         #[serde(
             default,
-            deserialize_with = "::bowline::typed::present",
+            deserialize_with = "::bowline::typed::absent_or_null",
             skip_serializing_if = "Option::is_none"
         )]
         pub extra: Option<Value>,
@@ -390,7 +390,7 @@ pub mod search_flights {
         pub flights: Vec<FlightOffer>,
         #[serde(
             default,
-            deserialize_with = "::bowline::typed::present",
+            deserialize_with = "::bowline::typed::absent_or_null",
             skip_serializing_if = "Option::is_none"
         )]
         pub next: Option<Option<String>>,

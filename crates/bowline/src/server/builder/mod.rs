@@ -156,7 +156,8 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///   have the same name or URI;
     /// - if the [`seal_keys`](Self::seal_keys) come from a secret, but
     ///   [`journal_store`](Self::journal_store) or
-    ///   [`sealed_state_store`](Self::sealed_state_store) is not set;
+    ///   [`sealed_state_store`](Self::sealed_state_store) is not set, or calls of a tool
+    ///   may become tasks and [`task_store`](Self::task_store) is not set;
     /// - if [`stores`](Self::stores) that other nodes share are set, but the
     ///   [`seal_keys`](Self::seal_keys) do not come from a secret.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
@@ -218,7 +219,8 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Checks that keys that outlive the process come with stores that do too.
     /// Without the journals that belong to a resumed conversation, its side
-    /// effects would happen again.
+    /// effects would happen again. Without a shared store of tasks, no other node
+    /// would find a task.
     fn check_stores(&self) -> Result<(), BuildError> {
         let has_shared_keys = self.seal_keys.as_ref().is_some_and(SealKeys::is_shared);
         if !has_shared_keys && self.stores.as_ref().is_some_and(Stores::are_shared) {
@@ -227,14 +229,16 @@ impl<S: Send + Sync + 'static> Server<S> {
                        a secret that all nodes have";
             return Err(BuildError::setting("seal_keys", why));
         }
-        let missing = match (&self.journal_store, &self.sealed_state_store) {
-            (None, _) => "journal_store",
-            (_, None) => "sealed_state_store",
-            _ => return Ok(()),
-        };
-        if !has_shared_keys {
+        let has_tasks = self.registrations.has_tasks();
+        let stores = [
+            ("journal_store", self.journal_store.is_none()),
+            ("sealed_state_store", self.sealed_state_store.is_none()),
+            ("task_store", self.task_store.is_none() && has_tasks),
+        ];
+        let missing = stores.into_iter().find(|(_, is_missing)| *is_missing);
+        let Some((missing, _)) = missing.filter(|_| has_shared_keys) else {
             return Ok(());
-        }
+        };
         let why = format!(
             "it has a secret (`seal_keys`), so other nodes and later runs can open its sealed \
              state, but no `{missing}`; set one that they share, or one in memory if the \

@@ -222,6 +222,11 @@ impl Registrations {
         }
     }
 
+    /// Returns whether calls of a tool may become tasks.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.declared.tasks
+    }
+
     /// Declares what is offered, and that it may change.
     pub(super) fn declare(&self, config: &mut Config) {
         let declared = &mut config.capabilities;

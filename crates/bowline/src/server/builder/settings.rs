@@ -180,7 +180,9 @@ impl<S> Server<S> {
     /// key, which only this process has: no other node, and no process after a
     /// restart, can resume its conversations.
     ///
-    /// With [`SealKeys::from_secret`], both stores must be set too; otherwise
+    /// With [`SealKeys::from_secret`], [`journal_store`](Self::journal_store) and
+    /// [`sealed_state_store`](Self::sealed_state_store) must be set too, and
+    /// [`task_store`](Self::task_store) if calls of a tool may become tasks; otherwise
     /// [`build`](Self::build) returns an error.
     pub fn seal_keys(mut self, keys: SealKeys) -> Self {
         self.seal_keys = Some(keys);
@@ -221,13 +223,6 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets the store of tasks. All nodes must share the store. The default is in
-    /// memory.
-    pub fn task_store(mut self, store: impl TaskStore) -> Self {
-        self.task_store = Some(Arc::new(store));
-        self
-    }
-
     /// Sets the bus on which nodes tell each other what has changed, so a change that
     /// one node is told of reaches the clients of all. There is none by default.
     pub fn change_bus(mut self, bus: impl ChangeBus) -> Self {
@@ -236,14 +231,9 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets how many tasks there may be, and how long they are kept.
-    pub fn task_options(mut self, options: TaskOptions) -> Self {
-        self.task_options = options;
-        self
-    }
-
     /// Sets how long a conversation may last in revision 2026-07-28, for all tools.
-    /// The default is 30 minutes. To limit the calls of one tool, in every
+    /// The default is 30 minutes. A task may take as long as it is kept
+    /// ([`TaskOptions::ttl`]). To limit the calls of one tool, in every
     /// revision, use [`CallLimits::timeout`](crate::server::CallLimits::timeout).
     pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
         self.conversation_timeout = timeout;
@@ -251,14 +241,14 @@ impl<S> Server<S> {
     }
 
     /// Sets how long a node may be silent before another node considers it dead
-    /// and takes over its conversation. The default is six seconds.
+    /// and takes over its conversation or task. The default is six seconds.
     ///
     /// A node that runs a round holds a lease on the conversation, and renews it
     /// every third of this period. If it does not renew the lease in time, for
     /// example because a step blocks the thread, another node may take over. Then:
     ///
-    /// - The first node starts no further step: before each step it checks that no
-    ///   other node has taken over.
+    /// - Each further step runs on one of the nodes only: the one that records its start
+    ///   first. The other node stops.
     /// - A step that was running fails with
     ///   [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown)
     ///   on the second node.
@@ -282,6 +272,29 @@ impl<S> Server<S> {
     /// Sets the clock, for tests that depend on time.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
+        self
+    }
+}
+
+/// Tasks.
+///
+/// Calls of tools with [`ToolBuilder::task`](crate::server::tool::ToolBuilder::task) may
+/// become tasks, in revisions 2025-11-25 and 2026-07-28. A task is a conversation whose
+/// state the server keeps itself, so it also uses the
+/// [`journal_store`](Self::journal_store), the
+/// [`sealed_state_store`](Self::sealed_state_store) and the
+/// [`lease_timeout`](Self::lease_timeout).
+impl<S> Server<S> {
+    /// Sets the store of tasks. All nodes must share the store. The default is in
+    /// memory.
+    pub fn task_store(mut self, store: impl TaskStore) -> Self {
+        self.task_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets how many tasks there may be, and how long they are kept.
+    pub fn task_options(mut self, options: TaskOptions) -> Self {
+        self.task_options = options;
         self
     }
 }

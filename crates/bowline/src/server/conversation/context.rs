@@ -97,7 +97,7 @@ impl<S> HandlerContext<S> {
 
     /// Sends a log message, if the client has requested messages of that level, and
     /// returns whether it was sent. A replay does not send the messages of earlier
-    /// rounds again.
+    /// rounds again. In a task, log messages are dropped.
     pub fn log<T: Serialize + ?Sized>(&self, level: LogLevel, data: &T) -> bool {
         self.send_log(None, level, data)
     }
@@ -129,13 +129,13 @@ impl<S> HandlerContext<S> {
     /// Reports progress, if the client has requested it, and returns whether the
     /// report was sent. Pass the total if it is known. Each report must be greater
     /// than the one before; others are not sent. A replay does not send the reports
-    /// of earlier rounds again.
+    /// of earlier rounds again. In a task, reports without a message are dropped.
     pub fn progress(&self, progress: f64, total: impl Into<Option<f64>>) -> bool {
         self.send_progress(progress, total.into(), None)
     }
 
     /// Reports progress with a message for people; see
-    /// [`progress`](Self::progress).
+    /// [`progress`](Self::progress). In a task, the message becomes the status message.
     pub fn progress_with_message(
         &self,
         progress: f64,
@@ -159,8 +159,8 @@ impl<S> HandlerContext<S> {
     }
 
     /// Waits until this round of the call has ended: with a response, with a
-    /// question (in revision 2026-07-28), or because the client cancelled the call
-    /// or disconnected.
+    /// question (in revision 2026-07-28 and in tasks), or because the client cancelled
+    /// the call or, unless it is a task, disconnected.
     ///
     /// When a round ends, the handler's future is dropped, as soon as its running
     /// steps have finished. Tasks and threads that the handler has started continue;

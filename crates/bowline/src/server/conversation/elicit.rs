@@ -98,7 +98,8 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
 
     question_options!();
 
-    /// Returns an error unless the user answers.
+    /// Makes awaiting return the answer itself, or an error if the user declines or
+    /// cancels.
     pub fn required(self) -> RequiredElicitation<'a, T> {
         RequiredElicitation(self)
     }

@@ -51,7 +51,9 @@ pub use step::Step;
 /// *replay*: the call ends with the question, the client calls the tool again with
 /// the answer, and the handler runs again from its start. Questions that were
 /// answered before return their recorded answers immediately. Each of these runs
-/// is a *round* of the conversation. This has consequences:
+/// is a *round* of the conversation. A call that has become a
+/// [task](crate::server::tool::ToolBuilder::task) is replayed in every revision; there,
+/// the server starts the next round itself. Replay has consequences:
 ///
 /// - Code between questions may run several times. Put what must happen once, or
 ///   may give another result each time (the clock, a random number, a database),
@@ -245,22 +247,22 @@ impl<S> Conversation<S> {
     /// by its name and, if the name is used more than once, by its position among
     /// the steps of that name.
     ///
-    /// There is one exception: in revision 2026-07-28, a client that sends its first
-    /// request twice starts two conversations, so steps before the first question
-    /// run twice. Ask before a side effect that must not be repeated.
+    /// Exception to "once": a client that sends its first request twice starts two
+    /// conversations, or two tasks, so steps before the first question run twice. Ask
+    /// before a side effect that must not be repeated.
     ///
     /// A step that has started continues if the client disconnects, for up to
     /// [`abandoned_step_timeout`](crate::server::Server::abandoned_step_timeout).
     ///
-    /// In revision 2026-07-28, after the first question, the client can repeat a round
-    /// whose response it did not get. The conversation then continues with the step's
-    /// result. The step fails with
+    /// Some conversations can continue elsewhere: in revision 2026-07-28, after the first
+    /// question, the client can repeat a round whose response it did not get; and in every
+    /// revision, a task is taken over by another node if its own dies. The conversation
+    /// then continues with the step's result. The step fails with
     /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown) if it
     /// has started but its outcome was not recorded: the node died, the store
     /// failed, or the client disconnected and the step took too long. Set
-    /// [`recover`](Step::recover) to find out the outcome in these cases. Before the
-    /// first question, and in earlier revisions, the client can only start another
-    /// conversation.
+    /// [`recover`](Step::recover) to find out the outcome in these cases. Any other
+    /// conversation ends with its connection, and the client can only start another.
     pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, impl FnOnce(String) -> W>
     where
         W: Future<Output = Result<T>>,

@@ -79,8 +79,9 @@ impl<'a, T, F> Step<'a, T, F> {
     /// the [key](super::Conversation::step_with_key) of the step, and its return
     /// value becomes that of the step. It must not repeat the side effect.
     ///
-    /// The outcome can be unknown only in revision 2026-07-28, after the first question;
-    /// see [`step`](super::Conversation::step).
+    /// The outcome can be unknown only where a conversation can continue after its node
+    /// died: in revision 2026-07-28 after the first question, and in a task of any
+    /// revision; see [`step`](super::Conversation::step).
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};

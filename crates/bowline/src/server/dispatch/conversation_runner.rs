@@ -235,11 +235,15 @@ impl Core {
         }
         let elapsed = info.age(journal.now());
         invocation.set_id(info.nonce.clone());
-        invocation.replayer = Some(Replayer::later_round(History {
+        let replayer = Replayer::later_round(History {
             before: resumed.before,
             answers: resumed.answers,
             since,
-        }));
+        });
+        if resumed.is_first {
+            replayer.mark_first_round();
+        }
+        invocation.replayer = Some(replayer);
         invocation.journal = Some(journal);
         let mut round_run = RoundRun {
             invocation: Arc::new(invocation),

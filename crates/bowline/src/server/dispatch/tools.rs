@@ -87,9 +87,15 @@ impl<S: Send + Sync + 'static> Service<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is in use, the tool is invalid, or the
-    /// server was built without tools.
+    /// Returns an error if the name is in use, the tool is invalid, the server was
+    /// built without tools, or calls of this tool may become tasks and it was built
+    /// without a tool of that kind.
     pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
+        let is_served = self.core.router.has_method(method::TASKS_GET);
+        if tool.shared.task_feature.is_some() && !is_served {
+            let why = "the server did not declare `tasks` when it was built";
+            return Err(BuildError::new("tool", tool.name(), why));
+        }
         self.add(tool.for_state::<()>())
     }
 

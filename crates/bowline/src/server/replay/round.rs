@@ -65,6 +65,8 @@ pub(crate) struct ResumedConversation {
     pub(crate) access: JournalAccess,
     /// It expired a short while ago.
     pub(crate) is_expired: bool,
+    /// Whether this is its first round.
+    pub(crate) is_first: bool,
 }
 
 /// The state and answers a round receives.
@@ -160,6 +162,7 @@ impl ReplayEngine {
             lifecycle: Arc::clone(caller.lifecycle),
         };
         Ok(ResumedConversation {
+            is_first: state.is_unstarted(),
             info: state.info,
             before: state.journal,
             answers,

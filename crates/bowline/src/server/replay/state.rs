@@ -94,6 +94,11 @@ impl SuspendedState {
         }
     }
 
+    /// Returns whether the conversation has not begun: there was no round yet.
+    pub(crate) fn is_unstarted(&self) -> bool {
+        self.position == 0 && self.journal.is_empty() && self.questions.is_empty()
+    }
+
     /// Returns the answers to the questions asked. Others are ignored;
     /// unanswered questions will be asked again.
     ///

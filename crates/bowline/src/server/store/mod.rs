@@ -1,15 +1,19 @@
 //! Stores that the nodes of a server may share.
 //!
-//! In revision 2026-07-28 a server keeps nothing between requests, with two
-//! exceptions. What happens in a conversation after its sealed state was sent to
-//! the client is written to a [`JournalStore`], so nothing happens twice. Sealed
-//! state that is too large to send to the client is saved in a
-//! [`SealedStateStore`].
+//! In revision 2026-07-28 a server keeps nothing between requests, with three
+//! exceptions:
 //!
-//! [`MemoryJournalStore`] and [`MemorySealedStateStore`] serve a single process. For
-//! multiple nodes, use the crate `bowline-redis`, or implement the traits with a
-//! database that all nodes reach, and check them with `bowline::testing::contract`.
-//! [`Stores`] holds one of each.
+//! - What happens in a conversation after its sealed state was sent to the client is
+//!   written to a [`JournalStore`], so nothing happens twice. So is what happens in a
+//!   task, in every revision.
+//! - Sealed state that is too large to send to the client is saved in a
+//!   [`SealedStateStore`].
+//! - Tasks are kept in a [`TaskStore`], in every revision.
+//!
+//! [`MemoryJournalStore`], [`MemorySealedStateStore`] and [`MemoryTaskStore`] serve a
+//! single process. For multiple nodes, use the crate `bowline-redis`, or implement the
+//! traits with a database that all nodes reach, and check them with
+//! `bowline::testing::contract`. [`Stores`] holds one of each.
 //!
 //! # Keys and values
 //!

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::{options::TaskOptions, record::TaskRecord};
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) struct TaskEngine {
     /// The name of this process as the holder of leases.
     pub(super) holder: OnceLock<Box<str>>,
     /// Permits for tasks that run here.
-    pub(super) permits: Semaphore,
+    pub(super) permits: Arc<Semaphore>,
     /// The tasks that run here.
     pub(super) running: Mutex<HashMap<Box<str>, RunningTask>>,
     /// The tasks whose questions a client is asked right now.
@@ -98,7 +98,7 @@ impl TaskEngine {
             clock,
             lease_timeout,
             holder: OnceLock::new(),
-            permits,
+            permits: Arc::new(permits),
             running: Mutex::default(),
             asking: Mutex::default(),
             idle: Notify::new(),
@@ -303,6 +303,12 @@ pub(super) fn unknown_task() -> ErrorObject {
 }
 
 impl TaskEngine {
+    /// Waits until a task may run here.
+    pub(super) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.permits).acquire_owned().await.ok()
+    }
+
     /// Notes that a task runs here. Returns `None` if it does already.
     pub(super) fn begin(&self, key: &TaskKey) -> Option<Arc<Notify>> {
         let mut running = lock(&self.running);

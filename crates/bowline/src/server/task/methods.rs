@@ -142,7 +142,7 @@ impl Core {
             if request.principal.is_none() && !matches!(request.permissions, Permissions::AllScopes)
             {
                 // Anyone could read the ids of everyone.
-                let message = "tasks/list is for callers that have signed in";
+                let message = "tasks/list needs an authenticated caller";
                 return Err(ErrorObject::new(code::METHOD_NOT_FOUND, message));
             }
             let params: ListCoreTasksParams = request.parse_params()?;

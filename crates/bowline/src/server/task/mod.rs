@@ -1,9 +1,12 @@
 //! Tasks: calls whose result clients fetch later.
 //!
-//! A tool becomes one with [`ToolBuilder::task`](super::tool::ToolBuilder::task). Its
-//! handler is written as ever: a task is a conversation that the server resumes
+//! [`ToolBuilder::task`](super::tool::ToolBuilder::task) lets the calls of a tool become
+//! tasks. Its handler needs no change: a task is a conversation that the server resumes
 //! itself. It needs no client that stays connected, and with stores that outlive the
 //! process ([`store`](super::store)), another node takes it over if its own dies.
+//!
+//! The protocol has two sets of messages for tasks, its *dialects*: the core of revision
+//! 2025-11-25, and the extension `io.modelcontextprotocol/tasks` of 2026-07-28.
 //!
 //! - [`policy`] says when a call becomes a task, [`options`] how many and how long;
 //! - [`record`] is what is stored of a task, [`engine`] stores it;

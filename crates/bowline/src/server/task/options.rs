@@ -21,14 +21,15 @@ pub struct TaskOptions {
     pub ttl: Duration,
     /// The longest time that a client may ask for. The default is one day.
     pub max_ttl: Duration,
-    /// How long clients should wait between two questions about a task. The default
-    /// is one second.
+    /// How long clients should wait between two polls of a task. The default is one
+    /// second.
     pub poll_interval: Duration,
-    /// How many tasks one caller may have at once, those that have ended and are
-    /// still kept included. Callers without a principal count as one. The default is
+    /// How many tasks one caller may have at once, including finished tasks that have
+    /// not expired. All callers without a principal share one limit. The default is
     /// 10,000.
     pub max_per_caller: usize,
-    /// How many tasks run at once in this process. Others wait. The default is 1,024.
+    /// How many tasks run at once in this process. Others wait for their turn. Tasks that
+    /// wait for answers do not run. The default is 1,024.
     pub max_running: usize,
 }
 
@@ -65,7 +66,7 @@ impl TaskOptions {
         self
     }
 
-    /// Sets how long clients should wait between two questions about a task.
+    /// Sets how long clients should wait between two polls of a task.
     #[must_use]
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;

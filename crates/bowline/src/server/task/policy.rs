@@ -6,18 +6,22 @@ use crate::proto::model::{TaskSupport, ToolExecution};
 
 /// When a call of a tool becomes a task.
 ///
-/// In revision 2025-11-25 the client decides, within what the tool allows; in
-/// 2026-07-28 the server does, if the client can receive tasks. Clients of other
-/// revisions never get one.
+/// In revision 2025-11-25 the client decides, within what the tool allows, with the
+/// parameter `task` of its call. In 2026-07-28 the server decides, if the client declares
+/// the extension `io.modelcontextprotocol/tasks`. Clients of other revisions never get a
+/// task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskPolicy {
-    /// Whenever the client can receive one.
+    /// In revision 2025-11-25, if the client asks for one; in 2026-07-28, whenever the
+    /// client can receive one.
     Optional,
-    /// Always. Clients that cannot receive one get an error.
+    /// Always. Clients that cannot receive one get an error, and so do calls of revision
+    /// 2025-11-25 that do not ask for one.
     Required,
-    /// If it takes longer than this and the client can receive one. Until then,
-    /// questions are asked as without a task.
+    /// If it takes longer than this, the client can receive one, and fewer than
+    /// [`max_running`](crate::server::TaskOptions::max_running) tasks run in this process.
+    /// Until then, it is a call like any other.
     ///
     /// In revision 2025-11-25 the client decides before the call, as with
     /// [`Optional`](Self::Optional).

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bowline_schema::Budget;
 use bytes::Bytes;
 use tokio::{
-    sync::Notify,
+    sync::{Notify, OwnedSemaphorePermit},
     time::{interval, sleep},
 };
 
@@ -45,6 +45,7 @@ const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
 pub(super) struct RunningRound {
     pub(super) round: DetachOnDrop<RecordedRound>,
     pub(super) channel: TaskChannel,
+    pub(super) permit: Option<OwnedSemaphorePermit>,
 }
 
 impl StoredCall {
@@ -185,43 +186,48 @@ impl TaskRun {
     /// Runs the task until it ends, waits for answers, or belongs to another node.
     async fn run(self, first: Option<RunningRound>) {
         let _end = EndOnDrop(Arc::clone(&self.core), self.key.id.clone());
-        // It is closed never.
-        let _permit = self.core.task_engine.permits.acquire().await;
-        let mut next = first;
+        let channel = match &first {
+            Some(running) => running.channel.clone(),
+            None => TaskChannel::default(),
+        };
+        // Also while the task waits for its turn: it belongs to this node.
+        let recorded = tokio::select! {
+            biased;
+            recorded = self.run_rounds(first, &channel) => recorded,
+            // What it does is dropped, except for steps.
+            () = self.stopped.notified() => return,
+            () = self.keep_lease(&channel) => return,
+        };
+        self.store_end(recorded).await;
+    }
+
+    /// Runs the round that the task waits for, once it is its turn. A round that failed
+    /// is repeated.
+    async fn run_rounds(
+        &self,
+        first: Option<RunningRound>,
+        channel: &TaskChannel,
+    ) -> RecordedRound {
+        let (mut next, _permit) = match first {
+            Some(running) => (Some(running.round), running.permit),
+            None => (None, self.core.task_engine.permit().await),
+        };
         let mut delay = FIRST_RETRY_DELAY;
-        for attempt in 1..=MAX_ATTEMPTS {
+        let mut attempts = 1;
+        loop {
             let recorded = match next.take() {
-                Some(round) => self.watch(round).await,
-                None => self.run_round().await,
+                Some(round) => round.await,
+                None => match self.core.start_task_round(&self.record, channel.clone()) {
+                    Ok(round) => round.await,
+                    Err(error) => RecordedRound::Ended(StoredReply::Error(error)),
+                },
             };
             match recorded {
-                None => return,
-                Some(RecordedRound::Retryable(_)) if attempt < MAX_ATTEMPTS => {
-                    sleep(delay).await;
-                    delay *= 2;
-                }
-                Some(recorded) => return self.store_end(recorded).await,
+                RecordedRound::Retryable(_) if attempts < MAX_ATTEMPTS => sleep(delay).await,
+                recorded => return recorded,
             }
-        }
-    }
-
-    async fn run_round(&self) -> Option<RecordedRound> {
-        let channel = TaskChannel::default();
-        match self.core.start_task_round(&self.record, channel.clone()) {
-            Ok(round) => self.watch(RunningRound { round, channel }).await,
-            Err(error) => Some(RecordedRound::Ended(StoredReply::Error(error))),
-        }
-    }
-
-    /// Runs a round. Returns `None` if the task was cancelled, or another node has
-    /// taken it over. Then what it does is dropped, except for steps.
-    async fn watch(&self, running: RunningRound) -> Option<RecordedRound> {
-        let RunningRound { round, channel } = running;
-        tokio::select! {
-            biased;
-            recorded = round => Some(recorded),
-            () = self.stopped.notified() => None,
-            () = self.keep_lease(&channel) => None,
+            delay *= 2;
+            attempts += 1;
         }
     }
 

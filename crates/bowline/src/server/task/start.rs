@@ -43,6 +43,8 @@ pub(crate) struct TaskSetting {
 /// The handler of a tool, without its types.
 pub(crate) enum TaskableHandler {
     Plain(Arc<dyn PlainHandler>),
+    /// A handler that has a context, but cannot make steps.
+    Context(Arc<dyn ConversationHandler>),
     Conversation(Arc<dyn ConversationHandler>),
 }
 
@@ -77,6 +79,11 @@ impl TaskTool {
                 policy,
                 without_task: Arc::new(PlainTool(Arc::clone(&handler))),
                 handler: Arc::new(PlainAsStep(handler)),
+            },
+            TaskableHandler::Context(handler) => Self {
+                policy,
+                without_task: Arc::new(ConversationTool(Arc::clone(&handler))),
+                handler: Arc::new(ContextAsStep(handler)),
             },
             TaskableHandler::Conversation(handler) => Self {
                 policy,
@@ -143,13 +150,33 @@ impl ConversationHandler for PlainAsStep {
         arguments: ToolArguments,
         context: HandlerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>> {
-        let handler = Arc::clone(&self.0);
-        Box::pin(async move {
-            let conversation: Conversation = Conversation::new(context);
-            let call = handler.run_to_result(arguments);
-            conversation.step("call", call).await
-        })
+        let call = Arc::clone(&self.0).run_to_result(arguments);
+        run_as_only_step(context, call)
     }
+}
+
+/// The same for a handler that has a context.
+struct ContextAsStep(Arc<dyn ConversationHandler>);
+
+impl ConversationHandler for ContextAsStep {
+    fn run(
+        &self,
+        arguments: ToolArguments,
+        context: HandlerContext,
+    ) -> BoxFuture<'static, Result<CallToolResult>> {
+        let call = self.0.run(arguments, context.clone());
+        run_as_only_step(context, call)
+    }
+}
+
+fn run_as_only_step(
+    context: HandlerContext,
+    call: BoxFuture<'static, Result<CallToolResult>>,
+) -> BoxFuture<'static, Result<CallToolResult>> {
+    Box::pin(async move {
+        let conversation: Conversation = Conversation::new(context);
+        conversation.step("call", call).await
+    })
 }
 
 /// Returns the `task` parameter of a call.
@@ -178,7 +205,8 @@ impl Core {
         reply
     }
 
-    /// Runs a call, and answers it with a task if it takes longer than the limit.
+    /// Runs a call, and answers it with a task if it takes longer than the limit and
+    /// another task may run here. Until then, it is a call like any other.
     async fn run_before_task(
         self: Arc<Self>,
         call: ValidatedCall,
@@ -188,17 +216,26 @@ impl Core {
         let (key, record) = self.new_task(&call, None).await?;
         let mut round = self.start_task_round(&record, channel.clone())?;
         let context = &call.request.context;
-        tokio::select! {
+        let turn = async {
+            tokio::time::sleep(limit).await;
+            self.task_engine.permit().await
+        };
+        let permit = tokio::select! {
             biased;
             recorded = &mut round => return Ok(recorded.into_reply(context)),
-            () = tokio::time::sleep(limit) => {}
-        }
+            permit = turn => permit,
+        };
         self.tasks().create(&key, &record).await?;
         // From here on, nothing about it may be sent but the answers to questions
         // about the task.
         channel.disconnect();
         let reply = created_reply(&call.request, &record.task);
-        self.spawn_running_task(key, record, RunningRound { round, channel });
+        let running = RunningRound {
+            round,
+            channel,
+            permit,
+        };
+        self.spawn_running_task(key, record, running);
         reply
     }
 

@@ -157,10 +157,18 @@ impl<D, I> ToolBuilder<D, I> {
     }
 
     /// Lets calls become tasks: the client gets an answer at once, asks for the
-    /// result later, and may leave meanwhile. The handler is written as ever; its
-    /// questions, steps and progress are those of the task.
+    /// result later, and may leave meanwhile. The handler needs no change. In a task:
     ///
-    /// A handler without a context runs as one [step](Conversation::step).
+    /// - A handler of [`handler`](Self::handler) or
+    ///   [`handler_with_context`](Self::handler_with_context) runs as one
+    ///   [step](Conversation::step), so it never runs twice: if its node dies, the task
+    ///   ends with the error that the outcome is unknown. One of
+    ///   [`handler_with_conversation`](Self::handler_with_conversation) is replayed, in
+    ///   every revision, and only its steps run once.
+    /// - Questions are part of the task, and wait for their answers as long as the task
+    ///   is kept.
+    /// - The message of a progress report becomes the status message of the task.
+    ///   Reports without a message, and log messages, are dropped.
     ///
     /// ```
     /// use std::time::Duration;
@@ -264,9 +272,11 @@ impl<D, I> ToolBuilder<D, I> {
         F: ToolFn2<I::Input, HandlerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
-        self.handler_with_conversation(move |input, cx: Conversation<S>| {
-            function(input, cx.into_context())
-        })
+        let types = PhantomData::<fn(S, I::Input)>;
+        let function = move |input, cx: Conversation<S>| function(input, cx.into_context());
+        let function = Arc::new(ContextFunction { function, types });
+        let tool_handler = self.spec.context_tool(function);
+        self.spec.build(O::schema(), tool_handler).for_state()
     }
 
     /// Finishes a tool that asks the user or models. It can also use the
@@ -316,6 +326,13 @@ impl ToolSpec {
         match self.task {
             Some(task) => (task.wrap)(TaskableHandler::Plain(handler), task.policy),
             None => Arc::new(PlainTool(handler)),
+        }
+    }
+
+    fn context_tool(&self, handler: Arc<dyn ConversationHandler>) -> Arc<dyn StartCall> {
+        match self.task {
+            Some(task) => (task.wrap)(TaskableHandler::Context(handler), task.policy),
+            None => Arc::new(ConversationTool(handler)),
         }
     }
 

@@ -9,6 +9,8 @@ mod notifications;
 mod observers;
 mod pages;
 #[cfg(feature = "lock")]
+mod pinned_call_options;
+#[cfg(feature = "lock")]
 mod pins;
 mod reconnect;
 mod stateless;

@@ -96,8 +96,8 @@ async fn a_tool_whose_description_changed_is_not_called() {
     let error = assert_refused(result, ChangeKind::TextOnly);
     assert_eq!(
         error.to_string(),
-        "not called, because it is not as it was reviewed: tool `roll`: text only: the description \
-         changed; review it and update bowline.lock"
+        "tool `roll` was not called: it has changed since its review (text only: the description \
+         changed); review the change, then run `bowline lock SERVER`"
     );
     assert_eq!(server.count("tools/call"), 0);
     // The others are as they were.

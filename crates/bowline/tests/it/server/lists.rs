@@ -8,7 +8,7 @@ use bowline::{
     proto::{model::CacheScope, revision::Revision},
     server::{
         BuildError, CacheTarget, ClientCapability, Conversation, Prompt, Resource,
-        ResourceTemplate, Server, Service, Tool,
+        ResourceTemplate, Server, Service, TaskPolicy, Tool,
     },
 };
 use serde_json::{Value, json};
@@ -314,6 +314,16 @@ async fn a_kind_must_be_declared_to_be_added_to() {
     let error = service.add_tool(tool("a")).unwrap_err();
     assert!(
         error.to_string().contains("did not declare `tools`"),
+        "{error}"
+    );
+    let with_tools = Server::new("test", "1").tools([]).build().unwrap();
+    let task = Tool::new("a").description("Takes hours").no_input();
+    let task = task
+        .task(TaskPolicy::Optional)
+        .handler(async |_| Ok("done"));
+    let error = with_tools.add_tool(task).unwrap_err();
+    assert!(
+        error.to_string().contains("did not declare `tasks`"),
         "{error}"
     );
     let mut raw = Raw::session(&service, "2025-11-25").await;

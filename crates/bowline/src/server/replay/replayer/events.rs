@@ -78,6 +78,11 @@ impl EventQueue {
         }
     }
 
+    /// Notes that no earlier round has delivered anything.
+    pub(super) fn mark_first_round(&mut self) {
+        self.has_new = true;
+    }
+
     pub(super) fn push(&mut self, entry: Entry, must_persist_first: bool) {
         self.pending.push_back(Event {
             entry,

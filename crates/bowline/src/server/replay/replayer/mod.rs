@@ -253,6 +253,12 @@ impl Replayer {
         );
     }
 
+    /// Notes that this is the first round, although it has a journal: it repeats
+    /// nothing that anyone has seen.
+    pub(crate) fn mark_first_round(&self) {
+        self.lock().events.mark_first_round();
+    }
+
     /// Returns whether the conversation repeats what it did in earlier rounds,
     /// which the client has already seen.
     pub(crate) fn is_replaying(&self) -> bool {

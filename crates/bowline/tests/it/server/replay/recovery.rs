@@ -12,11 +12,11 @@ use std::{
 
 use bowline::{
     server::{
-        Conversation, ErrorKind, HandlerContext, Server, Service, Tool,
+        Conversation, ErrorKind, HandlerContext, Server, Service, TaskPolicy, Tool,
         seal::SealKeys,
         store::{
             ConversationKey, JournalStore, Lease, MemoryJournalStore, MemorySealedStateStore,
-            StoreError,
+            MemoryTaskStore, StoreError,
         },
     },
     transport::BoxFuture,
@@ -412,6 +412,26 @@ fn keys_that_outlive_the_process_need_stores() {
     );
     let server = with_secret().journal_store(MemoryJournalStore::new());
     let server = server.sealed_state_store(MemorySealedStateStore::new());
+    assert!(server.build().is_ok(), "told that it is meant");
+}
+
+#[test]
+fn keys_that_outlive_the_process_need_a_store_of_tasks_if_there_may_be_any() {
+    let server = || {
+        let print: Tool<App> = Tool::new("print")
+            .description("Prints for hours")
+            .no_input()
+            .task(TaskPolicy::Optional)
+            .handler(async |_| Ok("printed"));
+        with_secret()
+            .tool(print)
+            .journal_store(MemoryJournalStore::new())
+            .sealed_state_store(MemorySealedStateStore::new())
+    };
+    let error = server().build().expect_err("no store of tasks");
+    assert_eq!(error.name(), "task_store");
+    assert!(error.to_string().contains("no `task_store`"), "{error}");
+    let server = server().task_store(MemoryTaskStore::default());
     assert!(server.build().is_ok(), "told that it is meant");
 }
 

@@ -144,6 +144,20 @@ async fn what_a_task_reports_is_its_status() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_handler_with_a_context_reports_and_completes_in_a_task() {
+    let app = App::default();
+    let mut client = ExtensionPeer::new(&service(&app));
+    let id = client.create("reports").await;
+    app.wait_at_gate().await;
+    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    assert_eq!(client.get(&id).await["statusMessage"], "half of it");
+    app.open_gate();
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "reported");
+    assert_eq!(app.effects(), ["report"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn others_do_not_find_a_task() {
     let app = App::default();
     let service = service(&app);

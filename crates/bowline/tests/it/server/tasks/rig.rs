@@ -11,7 +11,7 @@ use std::{
 use bowline::{
     Server,
     server::{
-        Conversation, Error, Service, TaskOptions, TaskPolicy, Tool,
+        Conversation, Error, HandlerContext, Service, TaskOptions, TaskPolicy, Tool,
         form::Elicit,
         seal::SealKeys,
         store::{
@@ -143,6 +143,19 @@ fn tools() -> Vec<Tool<App>> {
                 Ok(format!("Slowly, {name}"))
             },
         ),
+        tool("later", After(Duration::from_millis(50))).handler_with_conversation(
+            async |_, cx: Conversation<App>| {
+                cx.state().pass_gate().await;
+                Ok("later")
+            },
+        ),
+        // A handler that can make no steps of its own.
+        tool("reports", Optional).handler_with_context(async |_, cx: HandlerContext<App>| {
+            cx.state().effect("report");
+            cx.progress_with_message(1.0, 2.0, "half of it");
+            cx.state().pass_gate().await;
+            Ok("reported")
+        }),
         Tool::new("plain")
             .description("No task")
             .no_input()
@@ -157,6 +170,9 @@ pub(super) fn server(app: &App) -> Server<App> {
 pub(super) fn service(app: &App) -> Service<App> {
     server(app).build().expect("the server is sound")
 }
+
+/// How long a node may be silent.
+pub(super) const LEASE: Duration = Duration::from_millis(300);
 
 /// Stores that several nodes share.
 #[derive(Clone)]
@@ -175,14 +191,20 @@ impl Shared {
 
     /// A node that uses them.
     pub(super) fn node(&self, app: &App) -> Service<App> {
+        let options = TaskOptions::new().poll_interval(Duration::from_millis(10));
+        self.node_with(app, options)
+    }
+
+    /// The same, with other limits.
+    pub(super) fn node_with(&self, app: &App, options: TaskOptions) -> Service<App> {
         let keys = SealKeys::from_secret(&[7; 32]).expect("a secret");
         server(app)
             .seal_keys(keys)
             .journal_store(Arc::clone(&self.stores))
             .sealed_state_store(Arc::clone(&self.stores))
             .task_store(Arc::clone(&self.tasks))
-            .task_options(TaskOptions::new().poll_interval(Duration::from_millis(10)))
-            .lease_timeout(Duration::from_millis(300))
+            .task_options(options)
+            .lease_timeout(LEASE)
             .build()
             .expect("the server is sound")
     }
@@ -197,6 +219,8 @@ pub(super) struct SharedTasks {
     /// The holder of the last lease that was taken.
     holder: Mutex<Option<String>>,
     values: Mutex<Vec<bytes::Bytes>>,
+    /// The tasks that were taken over.
+    claimed: Mutex<Vec<String>>,
 }
 
 impl SharedTasks {
@@ -208,6 +232,11 @@ impl SharedTasks {
     /// Everything that was given to the store.
     pub(super) fn values(&self) -> Vec<bytes::Bytes> {
         crate::sync::lock(&self.values).clone()
+    }
+
+    /// The ids of the tasks that were taken over.
+    pub(super) fn claimed(&self) -> Vec<String> {
+        crate::sync::lock(&self.claimed).clone()
     }
 
     fn is_cut_off(&self, lease: Lease<'_>) -> bool {
@@ -260,7 +289,12 @@ impl TaskStore for SharedTasks {
         if self.is_cut_off(lease) {
             return Box::pin(async { Err(StoreError::new("cut off")) });
         }
-        self.tasks.claim(lease)
+        Box::pin(async move {
+            let claimed = self.tasks.claim(lease).await?;
+            let id = claimed.as_ref().map(|task| task.id.clone());
+            crate::sync::lock(&self.claimed).extend(id);
+            Ok(claimed)
+        })
     }
 
     fn list<'a>(

@@ -1,14 +1,20 @@
 //! Tasks whose node dies, or loses touch: another goes on, and nothing happens twice.
 
-use serde_json::json;
-use tokio::runtime::{Builder, Runtime};
+use std::time::Duration;
 
-use super::rig::{App, ExtensionPeer, Shared};
+use bowline::server::{Service, TaskOptions};
+use serde_json::json;
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::sleep,
+};
+
+use super::rig::{App, ExtensionPeer, LEASE, Shared};
 
 /// A node with a runtime of its own, which dies with everything that it runs.
 struct Node {
     runtime: Runtime,
-    service: bowline::server::Service<App>,
+    service: Service<App>,
 }
 
 impl Node {
@@ -71,6 +77,93 @@ async fn a_step_whose_end_is_not_known_is_reported_and_not_repeated() {
 }
 
 #[tokio::test]
+async fn a_handler_with_a_context_is_not_run_again() {
+    let (shared, app) = (Shared::new(), App::default());
+    let node = Node::new(&shared, &app);
+    let id = node.create("reports").await;
+    app.wait_at_gate().await;
+    node.die();
+    let second = shared.node(&app);
+    let mut client = ExtensionPeer::new(&second);
+    // A second run would wait at the gate, which stays closed.
+    let waiting = client.wait(&id, "completed");
+    let task = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    let task = task.expect("it does not run again");
+    assert_eq!(task["result"]["isError"], true);
+    let text = task["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("its outcome is unknown"), "{text}");
+    assert_eq!(app.effects(), ["report"]);
+}
+
+/// Two nodes in virtual time, of which the first runs one task at a time.
+fn busy_node(shared: &Shared, app: &App) -> [Service<App>; 2] {
+    let options = TaskOptions::new().max_running(1);
+    [shared.node_with(app, options), shared.node(app)]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waits_for_its_turn_keeps_its_lease() {
+    let (shared, app) = (Shared::new(), App::default());
+    let [first, second] = busy_node(&shared, &app);
+    let mut client = ExtensionPeer::new(&first);
+    let mut other = ExtensionPeer::new(&second);
+    // Now the second node looks for abandoned tasks.
+    other.create("hello").await;
+    let running = client.create("held").await;
+    app.wait_at_gate().await;
+    let waiting = client.create("hello").await;
+    sleep(20 * LEASE).await;
+    assert_eq!(shared.tasks.claimed(), [""; 0]);
+    assert_eq!(client.get(&waiting).await["status"], "working");
+    app.open_gate();
+    client.wait(&running, "completed").await;
+    client.wait(&waiting, "completed").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_cancelled_before_its_turn_never_runs() {
+    let (shared, app) = (Shared::new(), App::default());
+    let [first, _] = busy_node(&shared, &app);
+    let mut client = ExtensionPeer::new(&first);
+    let running = client.create("held").await;
+    app.wait_at_gate().await;
+    let waiting = client.create("reports").await;
+    client.cancel(&waiting).await;
+    app.open_gate();
+    client.wait(&running, "completed").await;
+    assert_eq!(client.get(&waiting).await["status"], "cancelled");
+    // Its turn is someone else's.
+    let last = client.create("hello").await;
+    client.wait(&last, "completed").await;
+    assert_eq!(app.effects(), ["hold"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_becomes_a_task_only_when_it_is_its_turn() {
+    let (shared, app) = (Shared::new(), App::default());
+    let [first, second] = busy_node(&shared, &app);
+    let mut client = ExtensionPeer::new(&first);
+    let mut other = ExtensionPeer::new(&second);
+    other.create("hello").await;
+    let running = client.create("held").await;
+    app.wait_at_gate().await;
+    let service = first.clone();
+    let late = tokio::spawn(async move { ExtensionPeer::new(&service).create("later").await });
+    sleep(20 * LEASE).await;
+    assert!(!late.is_finished(), "it is still a call");
+    assert_eq!(shared.tasks.claimed(), [""; 0]);
+    app.open_gate();
+    client.wait(&running, "completed").await;
+    let late = late.await.expect("it is a task");
+    app.open_gate();
+    let task = client.wait(&late, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "later");
+    assert_eq!(shared.tasks.claimed(), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_node_that_lost_its_lease_has_no_more_effects() {
     let (shared, app) = (Shared::new(), App::default());
     let (first, second) = (Node::new(&shared, &app), Node::new(&shared, &app));
@@ -83,7 +176,7 @@ async fn a_node_that_lost_its_lease_has_no_more_effects() {
     // Both are at the gate by then, and pass it: the first one too.
     for _ in 0..2 {
         app.open_gate();
-        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+        sleep(Duration::from_millis(400)).await;
     }
     let task = client.wait(&id, "completed").await;
     assert_eq!(task["result"]["content"][0]["text"], "both");
