@@ -152,17 +152,13 @@ impl<'a, M: Model> Search<'a, M> {
     /// a fault.
     fn dead_end(&self) -> Option<usize> {
         let count = self.states.len();
-        let mut predecessors = vec![Vec::new(); count];
-        for from in 0..count {
-            for to in &self.progress[self.starts[from]..self.starts[from + 1]] {
-                predecessors[*to as usize].push(narrow(from));
-            }
-        }
+        let (sources, ends) = self.predecessors();
         let done = self.states.iter().map(|state| self.model.is_done(state));
         let mut can_end: Vec<bool> = done.collect();
         let mut open: Vec<usize> = (0..count).filter(|index| can_end[*index]).collect();
         while let Some(index) = open.pop() {
-            for from in &predecessors[index] {
+            let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+            for from in &sources[start..ends[index]] {
                 let from = *from as usize;
                 if !std::mem::replace(&mut can_end[from], true) {
                     open.push(from);
@@ -170,6 +166,27 @@ impl<'a, M: Model> Search<'a, M> {
             }
         }
         can_end.iter().position(|can_end| !can_end)
+    }
+
+    /// Returns the predecessors of all states in one list, and where those of each state
+    /// end in it.
+    fn predecessors(&self) -> (Vec<u32>, Vec<usize>) {
+        let mut ends = vec![0; self.states.len()];
+        self.progress.iter().for_each(|to| ends[*to as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // The start, until the predecessors are filled in.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut sources = vec![0; self.progress.len()];
+        for from in 0..self.states.len() {
+            for to in &self.progress[self.starts[from]..self.starts[from + 1]] {
+                let end = &mut ends[*to as usize];
+                sources[*end] = narrow(from);
+                *end += 1;
+            }
+        }
+        (sources, ends)
     }
 
     /// Returns the actions on the shortest way to a state. The states on the way are

@@ -20,7 +20,7 @@ use crate::{
 pub enum Bounds {
     /// A minute.
     Small,
-    /// Several minutes and 12 GB of memory.
+    /// Many minutes, and gigabytes of memory.
     Large,
 }
 
@@ -167,7 +167,7 @@ impl Assumptions {
                 vec![model(1, self.script(twice, false), self.faults(1, 0))]
             }
             Bounds::Large => vec![
-                model(2, self.script(twice, false), self.faults(1, 0)),
+                model(2, self.script(twice, false), self.faults(0, 0)),
                 model(2, self.script(once, false), self.faults(1, 1)),
                 model(1, self.script(twice, true), self.faults(1, 1)),
             ],
