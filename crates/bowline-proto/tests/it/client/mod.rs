@@ -34,5 +34,7 @@ mod sim_rng;
 mod sim_server;
 mod sim_words;
 mod subscriptions;
+mod task_calls;
+mod task_poller;
 mod telemetry;
 mod tool_list;
