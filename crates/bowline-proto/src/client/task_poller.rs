@@ -206,6 +206,15 @@ impl TaskPoller {
         }
     }
 
+    /// Goes on with a task that was given up.
+    pub fn retry(&mut self, now: Instant) {
+        if matches!(self.phase, Phase::Ended(_)) && !self.has_ended() {
+            self.result_failures = 0;
+            self.rounds = 0;
+            self.poll_soon(now);
+        }
+    }
+
     /// Gives the task up.
     pub fn fail(&mut self, failure: Failure) {
         self.end(Outcome::Failed(failure));
@@ -327,12 +336,24 @@ impl TaskPoller {
             .filter(|(key, _)| is_asked(key))
             .map(|(key, answer)| (key.to_owned(), answer.clone()))
             .collect();
-        self.mark_answered(&answers);
+        self.note_answers(&answers);
         self.phase = Phase::Answering(answers, now);
     }
 
-    /// Notes that questions were answered without being asked here.
-    pub fn mark_answered(&mut self, answers: &InputResponses) {
+    /// Notes that questions were answered elsewhere. They are not asked any more.
+    pub fn mark_answered(&mut self, now: Instant, answers: &InputResponses) {
+        self.note_answers(answers);
+        if let Phase::Asking(questions) = &mut self.phase {
+            for (key, _) in answers.iter() {
+                questions.remove(key);
+            }
+            if questions.is_empty() {
+                self.poll_soon(now);
+            }
+        }
+    }
+
+    fn note_answers(&mut self, answers: &InputResponses) {
         let keys = answers.iter().map(|(key, _)| key.into());
         self.answered.extend(keys);
     }
