@@ -36,5 +36,6 @@ mod sim_words;
 mod subscriptions;
 mod task_calls;
 mod task_poller;
+mod task_poller_properties;
 mod telemetry;
 mod tool_list;

@@ -10,16 +10,15 @@ use bowline_proto::{
     task::{Dialect, TaskInfo},
 };
 use bytes::Bytes;
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::look::{millis, raw};
 
-const CORE: Dialect = Dialect::Core;
-const EXTENSION: Dialect = Dialect::Extension;
+pub(super) const CORE: Dialect = Dialect::Core;
+pub(super) const EXTENSION: Dialect = Dialect::Extension;
 
 /// A task as the extension describes it, with changes.
-fn task(changes: Value) -> Value {
+pub(super) fn task(changes: Value) -> Value {
     let mut task = json!({
         "resultType": "complete", "taskId": "t", "status": "working",
         "createdAt": "2026-11-16T08:00:00Z", "lastUpdatedAt": "2026-11-16T08:00:00Z",
@@ -34,7 +33,7 @@ fn task(changes: Value) -> Value {
     task
 }
 
-fn bytes(json: &Value) -> Bytes {
+pub(super) fn bytes(json: &Value) -> Bytes {
     Bytes::from(json.to_string())
 }
 
@@ -43,7 +42,7 @@ fn question(message: &str) -> Value {
     json!({"method": "elicitation/create", "params": {"message": message, "requestedSchema": schema}})
 }
 
-fn asking(keys: &[&str]) -> Value {
+pub(super) fn asking(keys: &[&str]) -> Value {
     let questions: serde_json::Map<_, _> = keys
         .iter()
         .map(|key| ((*key).to_owned(), question(key)))
@@ -51,16 +50,16 @@ fn asking(keys: &[&str]) -> Value {
     json!({"status": "input_required", "inputRequests": questions})
 }
 
-fn timed_out() -> Outcome {
+pub(super) fn timed_out() -> Outcome {
     Outcome::Failed(Failure::Timeout {
         after: Duration::from_secs(30),
     })
 }
 
 /// A poller and its clock.
-struct Follower {
-    poller: TaskPoller,
-    now: Instant,
+pub(super) struct Follower {
+    pub(super) poller: TaskPoller,
+    pub(super) now: Instant,
     gets: u32,
 }
 
@@ -75,12 +74,12 @@ impl Follower {
         }
     }
 
-    fn working() -> Self {
+    pub(super) fn working() -> Self {
         Self::new(json!({}))
     }
 
     /// Waits as long as it says, and returns the next step and how long that took.
-    fn step(&mut self) -> (TaskStep, Duration) {
+    pub(super) fn step(&mut self) -> (TaskStep, Duration) {
         let before = self.now;
         loop {
             match self.poller.next(self.now) {
@@ -117,7 +116,7 @@ impl Follower {
         questions.iter().map(|(key, _)| key.to_owned()).collect()
     }
 
-    fn answer(&mut self, keys: &[&str]) {
+    pub(super) fn answer(&mut self, keys: &[&str]) {
         let answers = keys
             .iter()
             .map(|key| ((*key).to_owned(), raw(&json!({"action": "accept"}))));
@@ -153,7 +152,7 @@ impl Follower {
     }
 }
 
-fn acknowledged() -> Outcome {
+pub(super) fn acknowledged() -> Outcome {
     Outcome::Result(Bytes::from_static(b"{}"))
 }
 
@@ -486,136 +485,5 @@ fn hints_shorten_the_wait_but_not_below_the_minimum() {
     for _ in 0..50 {
         follower.poller.hint(follower.now);
         assert_eq!(follower.get(EXTENSION, json!({})), millis(20));
-    }
-}
-
-/// Something that a server says.
-#[derive(Clone, Debug)]
-enum Reply {
-    State {
-        status: u8,
-        keys: Vec<u8>,
-        ttl: Option<u64>,
-        interval: Option<u64>,
-        id: bool,
-    },
-    Garbage,
-    Error(i64),
-    Timeout,
-    Acknowledge,
-}
-
-fn reply() -> impl Strategy<Value = Reply> {
-    let state = (
-        0u8..7,
-        prop::collection::vec(0u8..6, 0..3),
-        prop::option::of(0u64..100_000),
-        prop::option::of(prop_oneof![Just(0), 1u64..5000, Just(u64::MAX)]),
-        prop::bool::weighted(0.95),
-    );
-    let state = state.prop_map(|(status, keys, ttl, interval, id)| Reply::State {
-        status,
-        keys,
-        ttl,
-        interval,
-        id,
-    });
-    prop_oneof![
-        12 => state,
-        1 => Just(Reply::Garbage),
-        1 => prop_oneof![Just(-32602i64), Just(-32603)].prop_map(Reply::Error),
-        3 => Just(Reply::Timeout),
-        3 => Just(Reply::Acknowledge),
-    ]
-}
-
-impl Reply {
-    fn outcome(&self) -> Outcome {
-        match self {
-            Self::State {
-                status,
-                keys,
-                ttl,
-                interval,
-                id,
-            } => {
-                let statuses = [
-                    "working",
-                    "working",
-                    "input_required",
-                    "completed",
-                    "failed",
-                    "cancelled",
-                    "odd",
-                ];
-                let keys: Vec<String> = keys.iter().map(|key| format!("k{key}")).collect();
-                let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-                let mut state = task(asking(&keys));
-                state["status"] = json!(statuses[usize::from(*status)]);
-                for key in ["ttl", "ttlMs"] {
-                    state[key] = json!(ttl);
-                }
-                for key in ["pollInterval", "pollIntervalMs"] {
-                    state[key] = json!(interval.unwrap_or(7));
-                }
-                state["taskId"] = json!(if *id { "t" } else { "u" });
-                state["result"] = json!({"content": []});
-                Outcome::Result(bytes(&state))
-            }
-            Self::Garbage => Outcome::Result(Bytes::from_static(b"7")),
-            Self::Error(code) => Outcome::Error(ErrorObject::new(*code, "no")),
-            Self::Timeout => timed_out(),
-            Self::Acknowledge => acknowledged(),
-        }
-    }
-}
-
-proptest! {
-    #[test]
-    fn whatever_a_server_says_no_question_is_asked_twice_and_the_end_stays(
-        replies in prop::collection::vec(reply(), 1..60),
-        is_core in any::<bool>(),
-        hints in prop::collection::vec(any::<bool>(), 60),
-    ) {
-        let dialect = if is_core { CORE } else { EXTENSION };
-        let mut follower = Follower::working();
-        let mut asked = std::collections::BTreeSet::new();
-        let mut last_get = None;
-        let mut ended: Option<Outcome> = None;
-        for (reply, hint) in replies.iter().zip(hints) {
-            if hint {
-                follower.poller.hint(follower.now);
-            }
-            let (step, _) = follower.step();
-            match step {
-                TaskStep::Get => {
-                    if let Some(last) = last_get {
-                        prop_assert!(follower.now - last >= millis(20));
-                    }
-                    last_get = Some(follower.now);
-                    follower.poller.handle_get(follower.now, dialect, reply.outcome());
-                }
-                TaskStep::GetResult => follower.poller.handle_result(reply.outcome()),
-                TaskStep::Ask(questions) => {
-                    prop_assert_eq!(dialect, EXTENSION);
-                    let keys: Vec<_> = questions.iter().map(|(key, _)| key.to_owned()).collect();
-                    for key in &keys {
-                        prop_assert!(asked.insert(key.clone()), "{} was asked twice", key);
-                    }
-                    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-                    follower.answer(&keys);
-                }
-                TaskStep::Update(_) => follower.poller.handle_update(follower.now, reply.outcome()),
-                TaskStep::Done(outcome) => {
-                    let first = ended.get_or_insert_with(|| outcome.clone());
-                    prop_assert_eq!(&*first, &outcome);
-                    follower.poller.handle_get(follower.now, dialect, reply.outcome());
-                    follower.poller.handle_result(reply.outcome());
-                    follower.poller.handle_update(follower.now, reply.outcome());
-                    follower.poller.fail(Failure::Cancelled);
-                }
-                TaskStep::Wait { .. } => unreachable!("step waits"),
-            }
-        }
     }
 }

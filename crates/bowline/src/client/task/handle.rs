@@ -45,7 +45,7 @@ use crate::{
 /// ```
 pub struct TaskHandle {
     client: Client,
-    poller: TaskPoller,
+    poller: Box<TaskPoller>,
     request_timeout: Option<Duration>,
 }
 
@@ -75,7 +75,7 @@ impl TaskHandle {
         let poller = TaskPoller::new(shared.now(), info, shared.settings.max_input_rounds);
         Self {
             client: client.clone(),
-            poller,
+            poller: Box::new(poller),
             request_timeout,
         }
     }
@@ -83,7 +83,7 @@ impl TaskHandle {
     pub(super) fn resume(client: &Client, saved: SavedTask) -> Self {
         let (info, remaining, answered) = saved.into_parts(unix_time());
         let mut task = Self::new(client, info, None);
-        task.poller = task.poller.resume(remaining, answered);
+        task.poller = Box::new(task.poller.resume(remaining, answered));
         task
     }
 
