@@ -30,6 +30,7 @@ pub struct ToolCall<'a, R = CallToolResult> {
     call: Call<'a, CallToolResult>,
     task_timeout: Option<Duration>,
     task_ttl: Option<Duration>,
+    requests_task: bool,
     result: PhantomData<fn() -> R>,
 }
 
@@ -39,6 +40,7 @@ impl<'a, R> ToolCall<'a, R> {
             call,
             task_timeout: None,
             task_ttl: None,
+            requests_task: false,
             result: PhantomData,
         }
     }
@@ -59,6 +61,21 @@ impl<'a, R> ToolCall<'a, R> {
     /// questions take.
     pub fn task_timeout(mut self, timeout: Duration) -> Self {
         self.task_timeout = Some(timeout);
+        self
+    }
+
+    /// Asks for a task in revision 2025-11-25, if the tool and the server support it.
+    /// Without this, a task is requested only for tools that must be called as one. In
+    /// 2026-07-28, the server decides. [`as_task`](Self::as_task) includes this.
+    pub fn request_task(mut self) -> Self {
+        self.requests_task = true;
+        self
+    }
+
+    /// Sets how long the server should keep the task after its creation, where
+    /// [`request_task`](Self::request_task) asks for one. Elsewhere, the server decides.
+    pub fn task_ttl(mut self, ttl: Duration) -> Self {
+        self.task_ttl = Some(ttl);
         self
     }
 
@@ -164,17 +181,9 @@ impl<'a> ToolCall<'a> {
     /// Returns the same errors as any call.
     pub async fn as_task(self) -> Result<TaskOrResult, Error> {
         let (client, timeout) = (self.call.client(), self.call.request_timeout());
-        let ttl = self.task_ttl;
-        let call = self.call.task_mode(TaskMode::Request { ttl });
+        let call = self.request_task().accepting_tasks().call;
         let response = call.decode_as::<ToolResponse>().await?;
         Ok(task_or_result(client, response, timeout))
-    }
-
-    /// Sets how long the server should keep the task after its creation, in revision
-    /// 2025-11-25. Later, the server decides.
-    pub fn task_ttl(mut self, ttl: Duration) -> Self {
-        self.task_ttl = Some(ttl);
-        self
     }
 
     /// Decodes the structured result, or the text as JSON if there is no structured
@@ -199,6 +208,7 @@ impl<'a> ToolCall<'a> {
             call: self.call,
             task_timeout: self.task_timeout,
             task_ttl: self.task_ttl,
+            requests_task: self.requests_task,
             result: PhantomData,
         }
     }
@@ -207,9 +217,14 @@ impl<'a> ToolCall<'a> {
 impl<R> ToolCall<'_, R> {
     /// Lets the server answer with a task, if the client can follow tasks.
     fn accepting_tasks(mut self) -> Self {
-        if self.call.client().shared().settings.accepts_tasks {
-            self.call = self.call.task_mode(TaskMode::Accept);
-        }
+        let ttl = self.task_ttl;
+        let is_accepted = self.call.client().shared().settings.accepts_tasks;
+        let mode = match self.requests_task {
+            true => TaskMode::Request { ttl },
+            false if is_accepted => TaskMode::Accept,
+            false => return self,
+        };
+        self.call = self.call.task_mode(mode);
         self
     }
 }

@@ -26,7 +26,7 @@ use crate::{
 /// A task of the server: a call whose result is fetched later.
 ///
 /// The task does not depend on the handle: dropping the handle, or the future of one of
-/// its methods, changes nothing. To end the task, [`cancel`](Self::cancel) it; to follow
+/// its methods, changes nothing, unless [`cancel_on_drop`](Self::cancel_on_drop) is set. To end the task, [`cancel`](Self::cancel) it; to follow
 /// it elsewhere, [save](Self::saved) it. The handle keeps its client open.
 ///
 /// ```
@@ -47,6 +47,7 @@ pub struct TaskHandle {
     client: Client,
     poller: Box<TaskPoller>,
     request_timeout: Option<Duration>,
+    cancels_on_drop: bool,
 }
 
 /// What a call became that may become a task. See [`ToolCall::as_task`].
@@ -71,20 +72,22 @@ pub enum TaskOutcome {
 
 impl TaskHandle {
     pub(super) fn new(client: &Client, info: TaskInfo, request_timeout: Option<Duration>) -> Self {
-        let shared = client.shared();
-        let poller = TaskPoller::new(shared.now(), info, shared.settings.max_input_rounds);
-        Self {
-            client: client.clone(),
-            poller: Box::new(poller),
-            request_timeout,
-        }
+        Self::with_poller(client, poller(client, info), request_timeout)
     }
 
     pub(super) fn resume(client: &Client, saved: SavedTask) -> Self {
         let (info, remaining, answered) = saved.into_parts(unix_time());
-        let mut task = Self::new(client, info, None);
-        task.poller = Box::new(task.poller.resume(remaining, answered));
-        task
+        let poller = poller(client, info).resume(remaining, answered);
+        Self::with_poller(client, poller, None)
+    }
+
+    fn with_poller(client: &Client, poller: TaskPoller, request_timeout: Option<Duration>) -> Self {
+        Self {
+            client: client.clone(),
+            poller: Box::new(poller),
+            request_timeout,
+            cancels_on_drop: false,
+        }
     }
 
     /// Returns the id of the task, which is unique on its server.
@@ -110,6 +113,14 @@ impl TaskHandle {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.request_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets whether to cancel the task when the handle is dropped before the task has
+    /// ended: `false` by default.
+    #[must_use]
+    pub fn cancel_on_drop(mut self, cancel: bool) -> Self {
+        self.cancels_on_drop = cancel;
         self
     }
 
@@ -233,6 +244,17 @@ impl TaskHandle {
     }
 }
 
+impl Drop for TaskHandle {
+    fn drop(&mut self) {
+        if self.cancels_on_drop && !self.poller.has_ended() {
+            let id = &self.poller.info().id;
+            self.client
+                .shared()
+                .command(|machine, now| machine.cancel_task(now, id));
+        }
+    }
+}
+
 impl fmt::Debug for TaskHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TaskHandle")
@@ -253,6 +275,11 @@ pub(crate) fn task_or_result(
             TaskOrResult::Task(TaskHandle::new(client, *info, request_timeout))
         }
     }
+}
+
+fn poller(client: &Client, info: TaskInfo) -> TaskPoller {
+    let shared = client.shared();
+    TaskPoller::new(shared.now(), info, shared.settings.max_input_rounds)
 }
 
 fn unix_time() -> Duration {
