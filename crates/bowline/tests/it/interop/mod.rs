@@ -7,6 +7,7 @@
 mod everything;
 mod everything_questions;
 mod everything_tasks;
+mod fastmcp_tasks;
 mod filesystem;
 mod folder;
 mod git;
