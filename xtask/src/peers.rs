@@ -15,6 +15,9 @@ const LOCK_FILES: &[&str] = &[
     "package-lock.json",
     REQUIREMENTS,
     FASTMCP,
+    "rmcp/Cargo.toml",
+    "rmcp/src/bin/task_client.rs",
+    "rmcp/src/bin/task_server.rs",
     SCHEMA_SUITE,
     SERVERS,
     LIST_TOOLS,
@@ -32,6 +35,8 @@ const SCHEMA_SUITE: &str = "schema-suite.txt";
 /// The files in `target/peers` that the tests use.
 const REQUIRED_FILES: &[&str] = &[
     "fastmcp/bin/python",
+    "rmcp/debug/task_client",
+    "rmcp/debug/task_server",
     "node/node_modules/.bin/brave-search-mcp-server",
     "node/node_modules/.bin/git-mcp-server",
     "node/node_modules/.bin/mcp-gitlab",
@@ -66,6 +71,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
             let folder = peers.folder.join(environment);
             install_python(&peers.lock_folder.join(requirements), &folder)?;
         }
+        build_rmcp_peers(&peers.lock_folder, &peers.folder)?;
         install_schema_suite(&peers.lock_folder, &peers.folder)?;
         list_offers(&peers.lock_folder, &peers.folder)
     })?;
@@ -104,6 +110,15 @@ fn install_python(requirements: &Path, folder: &Path) -> Result<(), Failure> {
     let mut check = pip(folder);
     check.arg("check");
     process::run(check, "the lists in peers must name every dependency")
+}
+
+/// Builds the programs on rmcp.
+fn build_rmcp_peers(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
+    let mut build = cargo::cargo();
+    build.args(["build", "--locked", "--quiet", "--manifest-path"]);
+    build.arg(lock_folder.join("rmcp").join("Cargo.toml"));
+    build.arg("--target-dir").arg(folder.join("rmcp"));
+    process::run(build, "the programs on rmcp cannot be built")
 }
 
 /// Installs the official test suite of JSON Schema. It is published nowhere but in

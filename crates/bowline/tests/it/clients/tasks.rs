@@ -1,13 +1,21 @@
 //! A server with tasks, as clients see it that nobody here wrote.
 
-use std::time::Duration;
+use std::{process::Stdio, time::Duration};
 
 use bowline::{
     Server as BowlineServer,
-    server::{Conversation, Error, TaskOptions, TaskPolicy, Tool, form::Elicit, http::HttpOptions},
+    server::{
+        Conversation, Error, Service, TaskOptions, TaskPolicy, Tool, form::Elicit,
+        http::HttpOptions,
+    },
+    transport::MemoryLink,
 };
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, process::Command};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::TcpListener,
+    process::Command,
+};
 
 use super::rig::{Checked, Fault, Sdk, Server, installed, sent, text, top};
 
@@ -16,8 +24,8 @@ struct Name {
     name: String,
 }
 
-/// Serves tools that run as tasks. Returns the URL.
-async fn serve() -> Result<String, Fault> {
+/// A server whose tools run as tasks.
+fn service() -> Result<Service, Fault> {
     let tool = |name: &str, policy| {
         Tool::new(name)
             .description("A test")
@@ -50,6 +58,12 @@ async fn serve() -> Result<String, Fault> {
                 .handler(async |_| Ok("plain")),
         )
         .build()?;
+    Ok(service)
+}
+
+/// Serves it over HTTP. Returns the URL.
+async fn serve() -> Result<String, Fault> {
+    let service = service()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
     let http = service.http(HttpOptions::default());
@@ -111,5 +125,53 @@ async fn fastmcp_follows_tasks_of_the_extension() -> Checked {
     );
     assert_eq!(done["held"], "working");
     assert_eq!(done["cancelled"], "cancelled");
+    Ok(())
+}
+
+#[tokio::test]
+async fn rmcp_follows_tasks_of_the_extension() -> Checked {
+    let mut client = Command::new(installed("rmcp/debug/task_client")?)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let (mut near, far) = MemoryLink::pair();
+    let service = service()?;
+    tokio::spawn(async move { service.serve(far).await });
+    let mut input = client.stdin.take().ok_or("no input")?;
+    let mut lines = BufReader::new(client.stdout.take().ok_or("no output")?).lines();
+    let exchange = async {
+        loop {
+            tokio::select! {
+                line = lines.next_line() => match line? {
+                    Some(line) => drop(near.send_frame(line.into()).await),
+                    None => return Ok::<_, Fault>(()),
+                },
+                Some(frame) = near.recv() => {
+                    input.write_all(&frame).await?;
+                    input.write_all(b"\n").await?;
+                    input.flush().await?;
+                }
+            }
+        }
+    };
+    let mut said = String::new();
+    let mut stderr = client.stderr.take().ok_or("no standard error")?;
+    let told = stderr.read_to_string(&mut said);
+    let (exchanged, told) = tokio::join!(exchange, told);
+    (exchanged?, told?);
+    let done: Value = serde_json::from_str(&said).map_err(|_| format!("no document: {said}"))?;
+    assert_eq!(
+        done["hello"]["result"]["content"][0]["text"], "Hello!",
+        "{done:#}"
+    );
+    assert_eq!(done["name"]["result"]["content"][0]["text"], "Hello, Ada!");
+    assert_eq!(
+        done["fails"]["status"], "completed",
+        "a tool that fails completes"
+    );
+    assert_eq!(done["fails"]["result"]["isError"], true);
+    assert_eq!(done["held"]["status"], "cancelled");
     Ok(())
 }

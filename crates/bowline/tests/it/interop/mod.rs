@@ -18,6 +18,7 @@ mod memory;
 mod opening;
 mod recovery;
 mod rig;
+mod rmcp_tasks;
 mod sequential_thinking;
 mod tap;
 mod time_and_fetch;

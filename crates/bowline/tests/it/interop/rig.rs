@@ -69,6 +69,11 @@ pub(crate) fn fastmcp(name: &str) -> Result<ChildProcess, Fault> {
     Ok(ChildProcess::new(python).arg(script))
 }
 
+/// A server of ours on rmcp, from `peers/rmcp`.
+pub(crate) fn rmcp(name: &str) -> Result<ChildProcess, Fault> {
+    Ok(ChildProcess::new(installed("rmcp/debug", name)?))
+}
+
 fn installed(folder: &str, name: &str) -> Result<PathBuf, Fault> {
     let path = top().join("target").join("peers").join(folder).join(name);
     if path.exists() {
