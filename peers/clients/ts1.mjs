@@ -59,6 +59,7 @@ async function perform(client, action, options) {
     if (list === 'prompts') return pages((page) => client.listPrompts(page, quiet), 'prompts');
     if (list === 'resources') return pages((page) => client.listResources(page, quiet), 'resources');
     if (list === 'templates') return pages((page) => client.listResourceTemplates(page, quiet), 'resourceTemplates');
+    if (call && action.task) return callAsTask(client, action, quiet);
     if (call) return client.callTool({ name: call, arguments: action.arguments }, undefined, options);
     if (read) return client.readResource({ uri: read }, quiet);
     if (prompt) return client.getPrompt({ name: prompt, arguments: action.arguments }, quiet);
@@ -69,6 +70,19 @@ async function perform(client, action, options) {
     if (action.listen) return {};
     if (action.ping) return client.ping(quiet);
     throw new Error(`no such action: ${JSON.stringify(action)}`);
+}
+
+/** The result of a call that runs as a task, which the SDK follows, with its statuses. */
+async function callAsTask(client, action, options) {
+    const { call, task } = action;
+    const params = { name: call, arguments: action.arguments };
+    const statuses = [];
+    for await (const message of client.experimental.tasks.callToolStream(params, undefined, { ...options, task })) {
+        if (message.type === 'error') throw message.error;
+        if (message.type === 'result') return { ...message.result, statuses };
+        statuses.push(message.task.status);
+    }
+    throw new Error('the stream of the task has no end');
 }
 
 /** All pages as one: this SDK leaves that to its user. */

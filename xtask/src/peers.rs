@@ -13,11 +13,18 @@ use crate::{
 const LOCK_FILES: &[&str] = &[
     "package.json",
     "package-lock.json",
-    "requirements.txt",
+    REQUIREMENTS,
+    FASTMCP,
+    "rmcp/Cargo.toml",
+    "rmcp/src/bin/task_client.rs",
+    "rmcp/src/bin/task_server.rs",
     SCHEMA_SUITE,
     SERVERS,
     LIST_TOOLS,
 ];
+/// The Python packages of the two environments.
+const REQUIREMENTS: &str = "requirements.txt";
+const FASTMCP: &str = "fastmcp.txt";
 /// The servers for which clients are generated, and the program that asks them what
 /// they offer.
 const SERVERS: &str = "servers.json";
@@ -27,6 +34,9 @@ const OFFERS: &str = "offers.json";
 const SCHEMA_SUITE: &str = "schema-suite.txt";
 /// The files in `target/peers` that the tests use.
 const REQUIRED_FILES: &[&str] = &[
+    "fastmcp/bin/python",
+    "rmcp/debug/task_client",
+    "rmcp/debug/task_server",
     "node/node_modules/.bin/brave-search-mcp-server",
     "node/node_modules/.bin/git-mcp-server",
     "node/node_modules/.bin/mcp-gitlab",
@@ -57,7 +67,11 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     expect_no_arguments(arguments)?;
     let installed = peers().ensure(|peers| {
         peers.install_node()?;
-        install_python(&peers.lock_folder, &peers.folder.join("python"))?;
+        for (environment, requirements) in [("python", REQUIREMENTS), ("fastmcp", FASTMCP)] {
+            let folder = peers.folder.join(environment);
+            install_python(&peers.lock_folder.join(requirements), &folder)?;
+        }
+        build_rmcp_peers(&peers.lock_folder, &peers.folder)?;
         install_schema_suite(&peers.lock_folder, &peers.folder)?;
         list_offers(&peers.lock_folder, &peers.folder)
     })?;
@@ -81,7 +95,7 @@ fn peers() -> Installation {
     }
 }
 
-fn install_python(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
+fn install_python(requirements: &Path, folder: &Path) -> Result<(), Failure> {
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv"]).arg(folder);
     process::run(venv, "Python 3.11 or newer with venv is required")?;
@@ -91,11 +105,20 @@ fn install_python(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
     install
         .args(["install", "--quiet", "--no-deps", "--only-binary", ":all:"])
         .arg("--requirement")
-        .arg(lock_folder.join("requirements.txt"));
+        .arg(requirements);
     process::run(install, "pip is required")?;
     let mut check = pip(folder);
     check.arg("check");
-    process::run(check, "peers/requirements.txt must list every dependency")
+    process::run(check, "the lists in peers must name every dependency")
+}
+
+/// Builds the programs on rmcp.
+fn build_rmcp_peers(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
+    let mut build = cargo::cargo();
+    build.args(["build", "--locked", "--quiet", "--manifest-path"]);
+    build.arg(lock_folder.join("rmcp").join("Cargo.toml"));
+    build.arg("--target-dir").arg(folder.join("rmcp"));
+    process::run(build, "the programs on rmcp cannot be built")
 }
 
 /// Installs the official test suite of JSON Schema. It is published nowhere but in
@@ -145,16 +168,18 @@ mod tests {
     fn every_version_is_pinned() {
         let peers = peers();
         assert_pinned(&peers);
-        let requirements = fs::read_to_string(peers.lock_folder.join("requirements.txt")).unwrap();
-        let mut count = 0;
-        for line in requirements.lines().map(str::trim) {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
+        for list in [REQUIREMENTS, FASTMCP] {
+            let requirements = fs::read_to_string(peers.lock_folder.join(list)).unwrap();
+            let mut count = 0;
+            for line in requirements.lines().map(str::trim) {
+                if line.is_empty() || line.starts_with('#') {
+                    continue;
+                }
+                assert_eq!(line.matches("==").count(), 1, "{line}");
+                assert!(!line.contains([':', '*', '>', '<', '~']), "{line}");
+                count += 1;
             }
-            assert_eq!(line.matches("==").count(), 1, "{line}");
-            assert!(!line.contains([':', '*', '>', '<', '~']), "{line}");
-            count += 1;
+            assert!(count > 4, "{requirements}");
         }
-        assert!(count > 4, "{requirements}");
     }
 }

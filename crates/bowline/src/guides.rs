@@ -3,7 +3,7 @@
 //!
 //! Most of it talks to a small server in the same process, which the blocks include
 //! from `docs/guides/demo.in`; the guide to testing servers includes its own server
-//! from `docs/guides/booking.in`.
+//! from `docs/guides/booking.in`, and that on tasks from `docs/guides/studio.in`.
 
 #[cfg(feature = "macros")]
 #[doc = include_str!("../../../README.md")]
@@ -31,6 +31,11 @@ struct WriteAServer;
 #[cfg(all(feature = "testing", feature = "macros"))]
 #[doc = include_str!("../../../docs/guides/testing-servers.md")]
 struct TestingServers;
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("../../../docs/guides/tasks.md")]
+struct Tasks;
+
 #[cfg(feature = "http-client")]
 #[doc = include_str!("../../../docs/guides/remote-servers.md")]
 struct RemoteServers;

@@ -10,7 +10,7 @@ use crate::{
     commands::raw::encode,
     context::Context,
     failure::Failure,
-    interaction::{self, CallOutcome},
+    interaction::{self, CallOutcome, TaskChoice},
     output::{ContentParts, FileContent, SaveArgs, pretty_json, print_parts},
     signature::{Signature, parse_shape},
     target::{self, Target, TargetWords},
@@ -34,6 +34,7 @@ Examples:
   bowline call demo.echo message=hi
   bowline call 'demo.add(1, 2)'
   bowline call demo.search_flights destination=Lisbon --json
+  bowline call studio.render scene=7 --task
   bowline call https://example.com/mcp echo message=hi
   bowline call echo message=hi -- npx -y @modelcontextprotocol/server-everything"
 )]
@@ -43,6 +44,13 @@ pub(crate) struct Call {
     /// Send the arguments as they are, without checking the tool's schema
     #[arg(long)]
     no_check: bool,
+    /// Do not wait for a call that becomes a task; see `bowline tasks`
+    ///
+    /// Prints the name of the task and ends. Servers of revision 2026-07-28
+    /// decide themselves which calls become tasks; in 2025-11-25, this asks for
+    /// one. The result of any other call is printed as usual.
+    #[arg(long)]
+    task: bool,
     #[command(flatten)]
     save: SaveArgs,
 }
@@ -60,7 +68,12 @@ impl Call {
             let (tool, arguments) = self
                 .arguments(cx, client, &words.target, name, &argument_words)
                 .await?;
-            let outcome = interaction::call(cx, client, &tool, Value::Object(arguments)).await;
+            let task = match self.task {
+                true => TaskChoice::Detach,
+                false => TaskChoice::Wait,
+            };
+            let arguments = Value::Object(arguments);
+            let outcome = interaction::call(cx, client, &tool, arguments, task).await;
             let outcome =
                 outcome.map_err(|failure| failure.with_prefix(&format!("{server}.{tool}")))?;
             Ok((tool, outcome))
@@ -113,6 +126,7 @@ pub(crate) fn print_outcome(
     let printed = match outcome {
         CallOutcome::Done(result) => print(cx, &what, tool, &result, save),
         CallOutcome::Suspended(id) => interaction::report_suspended(cx, &id),
+        CallOutcome::Task(id) => super::tasks::report_started(cx, &id),
     };
     let responder_failure = cx
         .responder

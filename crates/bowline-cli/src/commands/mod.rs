@@ -25,6 +25,7 @@ mod serve;
 mod servers;
 mod status;
 mod sync;
+mod tasks;
 mod templates;
 mod watch;
 
@@ -38,6 +39,7 @@ pub(crate) enum Commands {
     List(list::List),
     Call(call::Call),
     Resume(resume::Resume),
+    Tasks(tasks::Tasks),
     Resources(resources::Resources),
     Templates(templates::Templates),
     Read(read::Read),
@@ -73,6 +75,7 @@ impl Commands {
             Self::List(command) => command.run(cx).await,
             Self::Call(command) => command.run(cx).await,
             Self::Resume(command) => command.run(cx).await,
+            Self::Tasks(command) => command.run(cx).await,
             Self::Resources(command) => command.run(cx).await,
             Self::Templates(command) => command.run(cx).await,
             Self::Read(command) => command.run(cx).await,

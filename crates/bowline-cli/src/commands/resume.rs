@@ -31,15 +31,15 @@ The call resumes at the same server, started in the same folder. If that server'
 entry has changed since, nothing is sent.")]
 pub(crate) struct Resume {
     /// The name the call was given when it was suspended
-    id: Option<String>,
+    pub(super) id: Option<String>,
     /// Answers to its questions: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
     #[arg(value_name = "FIELD=VALUE", value_parser = interaction::parse_answer)]
-    answers: Vec<interaction::AnswerWord>,
+    pub(super) answers: Vec<interaction::AnswerWord>,
     /// Discard the call without notifying the server
     #[arg(long, requires = "id", conflicts_with = "answers")]
-    discard: bool,
+    pub(super) discard: bool,
     #[command(flatten)]
-    save: SaveArgs,
+    pub(super) save: SaveArgs,
 }
 
 impl Resume {
@@ -47,7 +47,10 @@ impl Resume {
         self.save.check()?;
         let store = CallStore::open()?;
         let Some(id) = self.id else {
-            return list(cx, &store.list());
+            let mut all = store.list();
+            // A task that has no questions is waited for, not resumed.
+            all.retain(|stored| stored.task().is_none() || !stored.questions().is_empty());
+            return list(cx, &all);
         };
         let stored = store.get(&id)?;
         if self.discard {
@@ -57,7 +60,7 @@ impl Resume {
         }
         // Resolved before the current directory changes.
         self.save.out = self.save.out.as_deref().map(absolute);
-        let questions = stored.continuation.questions();
+        let questions = stored.questions();
         let answers = interaction::read_answers(&self.answers, cx.time_left())?;
         let answers =
             interaction::match_to_questions(&answers, questions, |key| stored.is_open(key))
@@ -79,7 +82,7 @@ impl Resume {
 }
 
 /// Returns the context in which the call was suspended, with the new answers.
-fn resumed_context(
+pub(super) fn resumed_context(
     cx: &Context,
     stored: &StoredCall,
     answers: Vec<interaction::Answers>,
@@ -115,7 +118,7 @@ fn list(cx: &Context, all: &[StoredCall]) -> Result<(), Failure> {
                     "suspended": stored.id,
                     "server": stored.name,
                     "tool": stored.tool,
-                    "questions": stored.continuation.questions(),
+                    "questions": stored.questions(),
                     "resume": stored.command_line(),
                 })
             })
@@ -138,7 +141,7 @@ fn list(cx: &Context, all: &[StoredCall]) -> Result<(), Failure> {
 }
 
 /// Formats an elapsed time in its largest unit.
-fn format_age(seconds: u64) -> String {
+pub(super) fn format_age(seconds: u64) -> String {
     let (number, unit) = match seconds {
         0..2 => return "just now".to_owned(),
         2..60 => (seconds, "second"),

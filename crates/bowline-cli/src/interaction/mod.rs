@@ -5,7 +5,8 @@
 //! - `form` asks for `field`s, `page` opens a browser, `sampling` asks a
 //!   `model`, or the user instead.
 //! - `rounds` runs a call to its end, with its `progress` on the `screen`; a
-//!   call with unanswered questions is suspended, and `suspended` stores it.
+//!   call with unanswered questions is suspended, and `suspended` stores it;
+//!   `task` follows the task that a call became.
 
 mod args;
 mod field;
@@ -24,6 +25,7 @@ mod sampling;
 mod screen;
 mod settings;
 mod suspended;
+mod task;
 mod terminal;
 
 use std::sync::Arc;
@@ -42,7 +44,7 @@ pub(crate) use self::{
     preset::{AnswerWord, parse_answer, read_answers},
     question::shell_quoted,
     responder::Responder,
-    suspended::{CallStore, StoredCall},
+    suspended::{CallStore, StoredCall, StoredTask},
 };
 use self::{responder::Unanswered, rounds::Rounds};
 use crate::{context::Context, failure::Failure, output::escape_control};
@@ -84,6 +86,17 @@ pub(crate) enum CallOutcome {
     /// Suspended, with questions that nobody could answer; `bowline resume`
     /// resumes it.
     Suspended(String),
+    /// As a task, which goes on at the server; `bowline tasks` has it.
+    Task(String),
+}
+
+/// What to do if a call becomes a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskChoice {
+    /// Wait for its result.
+    Wait,
+    /// Ask for one, and leave it to itself.
+    Detach,
 }
 
 /// Calls a tool and answers its questions.
@@ -92,9 +105,10 @@ pub(crate) async fn call(
     client: &Client,
     tool: &str,
     arguments: Value,
+    task: TaskChoice,
 ) -> Result<CallOutcome, Failure> {
     cx.responder.set_name(client);
-    Rounds::new(cx, client, tool).start(arguments).await
+    Rounds::new(cx, client, tool).start(arguments, task).await
 }
 
 /// Resumes a suspended call.

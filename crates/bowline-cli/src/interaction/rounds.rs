@@ -5,19 +5,19 @@ use std::{cmp::Ordering, pin::pin, time::Duration};
 use bowline::{
     Client, Error,
     client::{Notification, SuspendedCall, ToolCall, ToolCallOutcome, progress_channel},
-    model::{InputResponses, LogLevel, LoggingMessageParams},
+    model::{InputRequests, InputResponses, LogLevel, LoggingMessageParams},
 };
 use serde_json::Value;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{
-    CallOutcome,
+    CallOutcome, TaskChoice,
     args::LogFilter,
     one_line,
     progress::Progress,
     required_urls,
     responder::{Responder, Unanswered},
-    suspended::{CallStore, StoredCall},
+    suspended::{CallStore, StoredCall, StoredWork},
 };
 use crate::{
     context::Context,
@@ -26,18 +26,19 @@ use crate::{
 };
 
 /// Maximum number of rounds of one call.
-const MAX_ROUNDS: u32 = 32;
+pub(super) const MAX_ROUNDS: u32 = 32;
 /// Default time limit of a call that keeps reporting progress.
 const MAX_CALL_TIME: Duration = Duration::from_secs(60 * 60);
-const TICK: Duration = Duration::from_millis(250);
+pub(super) const TICK: Duration = Duration::from_millis(250);
 
 /// A call that goes on in rounds as long as the server has questions.
 pub(crate) struct Rounds<'a> {
-    cx: &'a Context,
-    client: &'a Client,
-    tool: &'a str,
+    pub(super) cx: &'a Context,
+    pub(super) client: &'a Client,
+    pub(super) tool: &'a str,
+    pub(super) task: TaskChoice,
     /// The stored call, if it was suspended.
-    stored: Option<StoredCall>,
+    pub(super) stored: Option<StoredCall>,
 }
 
 /// The result of a round.
@@ -52,14 +53,23 @@ impl<'a> Rounds<'a> {
             cx,
             client,
             tool,
+            task: TaskChoice::Wait,
             stored: None,
         }
     }
 
     /// Makes the call.
-    pub(crate) async fn start(mut self, arguments: Value) -> Result<CallOutcome, Failure> {
+    pub(crate) async fn start(
+        mut self,
+        arguments: Value,
+        task: TaskChoice,
+    ) -> Result<CallOutcome, Failure> {
+        self.task = task;
         loop {
-            let call = self.client.tools().call(self.tool, &arguments);
+            let mut call = self.client.tools().call(self.tool, &arguments);
+            if task == TaskChoice::Detach {
+                call = call.request_task();
+            }
             match self.send_with_progress(call).await {
                 Ok(outcome) => return self.run(RoundResult::Outcome(outcome)).await,
                 Err(error) => required_urls::open_required_urls(&self.cx.responder, error).await?,
@@ -69,10 +79,18 @@ impl<'a> Rounds<'a> {
 
     /// Resumes a suspended call.
     pub(crate) async fn resume(mut self, stored: StoredCall) -> Result<CallOutcome, Failure> {
-        let (continuation, answers) = (stored.continuation.clone(), stored.answers.clone());
+        let (work, answers) = (stored.work(), stored.answers.clone());
         self.stored = Some(stored);
         let responder = &self.cx.responder;
         responder.set_suspended_done(false);
+        let continuation = match work {
+            Some(StoredWork::Call(continuation)) => continuation,
+            None => return Err(Failure::usage("the stored call is incomplete")),
+            Some(StoredWork::Task(task)) => {
+                let task = self.client.tasks().resume(task.saved);
+                return self.follow_task(task, answers).await;
+            }
+        };
         let next = self.round(continuation, answers, 0).await?;
         responder.set_suspended_done(true);
         self.run(next).await
@@ -90,13 +108,20 @@ impl<'a> Rounds<'a> {
                     let answers = InputResponses::default();
                     next = self.round(continuation, answers, round).await?;
                 }
+                RoundResult::Outcome(ToolCallOutcome::Task(task)) => {
+                    return self.task_created(task).await;
+                }
                 RoundResult::Outcome(_) => break,
             }
         }
+        Err(self.keeps_asking())
+    }
+
+    pub(super) fn keeps_asking(&self) -> Failure {
         let name = self.cx.responder.name();
-        Err(Failure::failed(format!(
+        Failure::failed(format!(
             "{name} keeps asking: the limit of {MAX_ROUNDS} rounds is exceeded"
-        )))
+        ))
     }
 
     /// Answers the questions and sends the answers, or suspends the call.
@@ -110,18 +135,13 @@ impl<'a> Rounds<'a> {
             // No questions: the server needs time.
             sleep(Duration::from_millis(100 << round.min(5))).await;
         }
-        let open_questions = self.answer(&continuation, &mut answers).await?;
+        let open_questions = self.answer(continuation.questions(), &mut answers).await?;
         if !open_questions.is_empty() || self.stored.is_some() {
             // Stored before sending: a lost answer can be sent again.
-            self.store(&continuation, &answers)?;
+            self.store(StoredWork::Call(continuation.clone()), &answers)?;
         }
         if !open_questions.is_empty() {
-            for unanswered in &open_questions {
-                // All of them are reported at the end.
-                let _ = self.cx.responder.record_failure(unanswered);
-            }
-            let id = self.stored.as_ref().map(|stored| stored.id.clone());
-            return Ok(RoundResult::Suspended(id.unwrap_or_default()));
+            return Ok(RoundResult::Suspended(self.suspended(&open_questions)));
         }
         let call = self.client.tools().resume(continuation, &answers);
         match self.send_with_progress(call).await {
@@ -132,14 +152,14 @@ impl<'a> Rounds<'a> {
 
     /// Answers the open questions, and returns those that could not be
     /// answered.
-    async fn answer(
+    pub(super) async fn answer(
         &self,
-        continuation: &SuspendedCall,
+        questions: &InputRequests,
         answers: &mut InputResponses,
     ) -> Result<Vec<Unanswered>, Failure> {
         let responder = &self.cx.responder;
         let mut open_questions = Vec::new();
-        for (key, question) in continuation.questions().iter() {
+        for (key, question) in questions.iter() {
             if answers.contains_key(key) && !responder.has_answer(key, question) {
                 continue;
             }
@@ -154,27 +174,37 @@ impl<'a> Rounds<'a> {
         Ok(open_questions)
     }
 
-    fn store(
+    /// Returns the name of the call that is suspended with these questions.
+    pub(super) fn suspended(&self, open_questions: &[Unanswered]) -> String {
+        for unanswered in open_questions {
+            // All of them are reported at the end.
+            let _ = self.cx.responder.record_failure(unanswered);
+        }
+        let id = self.stored.as_ref().map(|stored| stored.id.clone());
+        id.unwrap_or_default()
+    }
+
+    pub(super) fn store(
         &mut self,
-        continuation: &SuspendedCall,
+        work: StoredWork,
         answers: &InputResponses,
     ) -> Result<(), Failure> {
         let call_store = CallStore::open()?;
         let stored = match self.stored.take() {
             Some(mut stored) => {
-                stored.continuation = continuation.clone();
+                stored.set_work(work);
                 stored.answers = answers.clone();
                 stored
             }
             None => {
                 let revision = self.client.server_info().map(|server| server.revision);
-                let (continuation, answers) = (continuation.clone(), answers.clone());
+                let answers = answers.clone();
                 StoredCall::new(
                     self.cx,
                     call_store.new_id(),
                     revision,
                     self.tool,
-                    continuation,
+                    work,
                     answers,
                 )?
             }
@@ -183,7 +213,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Removes the stored call after it has ended.
-    fn remove_stored(&mut self) -> Result<(), Failure> {
+    pub(super) fn remove_stored(&mut self) -> Result<(), Failure> {
         match self.stored.take() {
             Some(stored) => CallStore::open()?.remove(&stored.id),
             None => Ok(()),

@@ -15,6 +15,7 @@ mod picture;
 mod rig;
 mod sessions;
 mod snapshots;
+mod tasks;
 #[cfg(unix)]
 mod terminal;
 mod traffic;

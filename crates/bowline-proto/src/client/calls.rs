@@ -54,6 +54,8 @@ pub(super) struct Call {
     pub(super) relisted: bool,
     /// Whether this is a liveness check.
     pub(super) is_ping: bool,
+    /// Whether it was sent with the wish to become a task.
+    pub(super) asks_for_task: bool,
 }
 
 /// The phase of a call.
@@ -109,6 +111,13 @@ pub(super) enum Purpose {
     Restore(DesiredChange),
     /// Internal: request the tool list for a call.
     Relist(Box<Relisting>),
+    /// Internal: request a page of the tool list, to know which tools are called as
+    /// tasks.
+    ListForTasks {
+        page: u32,
+    },
+    /// Internal: cancel a task that nobody waits for.
+    CancelTask,
 }
 
 impl Purpose {
@@ -123,7 +132,10 @@ impl Purpose {
 
     /// Returns whether the machine itself made the call, so no caller waits for it.
     pub(super) fn is_internal(&self) -> bool {
-        matches!(self, Self::Restore(_) | Self::Relist(_))
+        matches!(
+            self,
+            Self::Restore(_) | Self::Relist(_) | Self::ListForTasks { .. } | Self::CancelTask
+        )
     }
 }
 

@@ -54,6 +54,11 @@ impl CancelledCalls {
         }
     }
 
+    /// Returns whether the response to `id` is late.
+    pub(super) fn is_late(&self, now: Instant, id: u64) -> bool {
+        self.classify(now, id) == UnmatchedResponse::Late
+    }
+
     /// Removes expired ids and returns how many.
     pub(super) fn sweep(&mut self, now: Instant) -> usize {
         let before = self.expiry.len();

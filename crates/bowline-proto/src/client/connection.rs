@@ -2,7 +2,8 @@
 
 use super::{
     CallId, CallOptions, Config, ConnectionState, Event, Input, LinkId, ListSubscriptions, Output,
-    PeerRequestId, Request, ServerInfo, SessionNumber, SessionRequirement, TelemetryEvent,
+    PeerRequestId, PreparedQuestions, Request, ServerInfo, SessionNumber, SessionRequirement,
+    TelemetryEvent,
     core::Core,
     desired_state::DesiredChange,
     failure::Failure,
@@ -12,8 +13,9 @@ use super::{
 use crate::{
     Instant,
     jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
-    model::{InputResponses, LogLevel},
+    model::{InputRequests, InputResponses, LogLevel},
     revision::Era,
+    task::Dialect,
 };
 
 /// A connection to one server: dials, negotiates, carries calls, and redials when the
@@ -144,9 +146,35 @@ impl Connection {
         }
     }
 
+    /// Subscribes to changes of a task, now and after every reconnection, where that needs
+    /// a subscription. Changes arrive as notifications, if the server sends any: a task
+    /// has to be polled anyway.
+    pub fn watch_task(&mut self, now: Instant, task: &str) {
+        if self.core.desired.tasks.insert(task.into()) {
+            self.step(now, StateInput::ListSubscriptionsChanged);
+        }
+    }
+
+    /// Ends what [`watch_task`](Self::watch_task) began.
+    pub fn unwatch_task(&mut self, now: Instant, task: &str) {
+        if self.core.desired.tasks.remove(task) {
+            self.step(now, StateInput::ListSubscriptionsChanged);
+        }
+    }
+
     /// Cancels a call. Does nothing if it has ended.
     pub fn cancel(&mut self, now: Instant, call: CallId, cancellation: Cancellation) {
         self.step(now, StateInput::Cancel(call, cancellation));
+    }
+
+    /// Cancels a task that nobody waits for any more, once a session is open. The server
+    /// may end it otherwise, or not at all.
+    pub fn cancel_task(&mut self, now: Instant, task: &str) {
+        if let Some(request) = Request::cancel_task(task)
+            && !matches!(self.state, State::Closing(_))
+        {
+            self.call(now, request, CallOptions::for_task());
+        }
     }
 
     /// Sends a notification once, if a session is open and its revision allows it.
@@ -290,6 +318,28 @@ impl Connection {
                 retry_in: None,
             }),
         }
+    }
+
+    /// Returns how the open session speaks of tasks, if its revision has them.
+    #[must_use]
+    pub fn task_dialect(&self) -> Option<Dialect> {
+        match &self.state {
+            State::Ready(ready) => Dialect::of(&ready.rules.features),
+            _ => None,
+        }
+    }
+
+    /// Checks that the questions of a task are about what this client offers, and
+    /// answers those about roots.
+    ///
+    /// # Errors
+    ///
+    /// Returns the failure of the call if the server asks for something else.
+    pub fn prepare_questions(
+        &self,
+        questions: InputRequests,
+    ) -> Result<PreparedQuestions, Failure> {
+        self.core.prepare_questions(questions)
     }
 
     /// Returns the roots reported to the server if it asks and the capability is

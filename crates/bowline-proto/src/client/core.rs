@@ -14,6 +14,7 @@ use super::{
     desired_state::{DesiredChange, DesiredState},
     request::CallKind,
     rng::Rng,
+    task_support::ToolListing,
     timer::{Timer, Timers},
 };
 use crate::{
@@ -57,6 +58,8 @@ pub(super) struct Core {
     pub(super) recent_disconnects: VecDeque<Instant>,
     /// Why the connection gave up, if it did.
     pub(super) gave_up: Option<ConnectionError>,
+    /// The request for the tool list that calls wait for.
+    pub(super) tool_listing: ToolListing,
     /// A buffer for building `_meta` without allocating.
     pub(super) scratch: Vec<u8>,
     pub(super) ids: IdCounter,
@@ -106,6 +109,7 @@ impl Core {
             in_session: false,
             recent_disconnects: VecDeque::new(),
             gave_up: None,
+            tool_listing: ToolListing::default(),
             scratch: Vec::new(),
             ids: IdCounter::default(),
             outputs: VecDeque::new(),
@@ -285,7 +289,10 @@ impl Core {
         let is_ping = matches!(&kind, CallKind::Request(request) if request.is_ping);
         let (purpose, message, meta) = match kind {
             CallKind::Request(request) => {
-                let purpose = Purpose::for_message(&request.message);
+                let purpose = match request.is_unattended {
+                    true => Purpose::CancelTask,
+                    false => Purpose::for_message(&request.message),
+                };
                 (purpose, Some(request.message), request.meta)
             }
             CallKind::Change(change) => (Purpose::Change(change), None, None),
@@ -311,6 +318,7 @@ impl Core {
             moved_session: false,
             relisted: false,
             is_ping,
+            asks_for_task: false,
         }
     }
 
@@ -342,6 +350,7 @@ impl Core {
                 let relist_outcome = Outcome::Error(relisting.error.clone());
                 self.finish(now, relisting.call, relist_outcome);
             }
+            Purpose::ListForTasks { .. } => self.tool_listing_failed(now),
             _ => {}
         }
         Some(purpose)
@@ -460,15 +469,17 @@ impl Core {
             return false;
         };
         let message = match call.purpose {
-            Purpose::User | Purpose::ListTools { .. } => match call.rebuild_message() {
-                Some(message) => Some(message),
-                None => return false,
-            },
+            Purpose::User | Purpose::ListTools { .. } | Purpose::CancelTask => {
+                match call.rebuild_message() {
+                    Some(message) => Some(message),
+                    None => return false,
+                }
+            }
             // The request for these depends on the era, and the next session may be in
             // the other era.
             Purpose::Change(_) => None,
             // The next session restores these itself.
-            Purpose::Restore(_) | Purpose::Relist(_) => {
+            Purpose::Restore(_) | Purpose::Relist(_) | Purpose::ListForTasks { .. } => {
                 return false;
             }
         };
@@ -493,12 +504,14 @@ impl Core {
 
     /// Moves a call that the server did not process to the next session. Done once per
     /// call, so a server that never processes it cannot keep us busy forever. Internal
-    /// calls are not moved: the next session makes them again.
+    /// calls are not moved: the next session makes them again, except for those about
+    /// tasks.
     pub(super) fn move_to_next_session(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        if call.purpose.is_internal() || call.binding.is_session() {
+        let is_made_again = call.purpose.is_internal() && call.purpose != Purpose::CancelTask;
+        if is_made_again || call.binding.is_session() {
             return false;
         }
         call.moved_session = true;

@@ -11,6 +11,8 @@ pub(super) struct DesiredState {
     pub(super) uris: BTreeSet<Box<str>>,
     /// Lists whose changes are wanted.
     pub(super) lists: ListSubscriptions,
+    /// Tasks whose changes are wanted, where that is a subscription.
+    pub(super) tasks: BTreeSet<Box<str>>,
     /// The minimum level of log messages.
     pub(super) log_level: Option<LogLevel>,
 }

@@ -106,6 +106,13 @@ pub enum Failure {
     InputNotProvided,
     /// The server did not accept the subscription.
     SubscriptionRefused,
+    /// The task that the call became was cancelled.
+    TaskCancelled,
+    /// The task that the call became did not end within its time to live.
+    TaskExpired {
+        /// The time to live.
+        ttl: Duration,
+    },
 }
 
 impl Failure {
@@ -113,8 +120,8 @@ impl Failure {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Timeout { .. } => ErrorKind::Timeout,
-            Self::Cancelled | Self::InputNotProvided => ErrorKind::Cancelled,
+            Self::Timeout { .. } | Self::TaskExpired { .. } => ErrorKind::Timeout,
+            Self::Cancelled | Self::InputNotProvided | Self::TaskCancelled => ErrorKind::Cancelled,
             Self::ConnectionLost(_)
             | Self::GaveUp(_)
             | Self::Busy { .. }
@@ -140,8 +147,8 @@ impl Failure {
     #[must_use]
     pub fn reason(&self) -> Reason {
         match self {
-            Self::Timeout { .. } => Reason::Timeout,
-            Self::Cancelled | Self::InputNotProvided => Reason::Cancelled,
+            Self::Timeout { .. } | Self::TaskExpired { .. } => Reason::Timeout,
+            Self::Cancelled | Self::InputNotProvided | Self::TaskCancelled => Reason::Cancelled,
             Self::ConnectionLost(_) | Self::GaveUp(_) | Self::NotReady { .. } => {
                 Reason::ConnectionClosed
             }
@@ -264,6 +271,10 @@ impl fmt::Display for Failure {
             }
             Self::InputNotProvided => f.write_str("the server's questions were not answered"),
             Self::SubscriptionRefused => f.write_str("the server did not accept the subscription"),
+            Self::TaskCancelled => f.write_str("the task was cancelled"),
+            Self::TaskExpired { ttl } => {
+                write!(f, "the task did not end within its time to live of {ttl:?}")
+            }
         }
     }
 }

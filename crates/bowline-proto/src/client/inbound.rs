@@ -165,6 +165,7 @@ impl Ready {
         let wire_id = id.as_u64();
         let Some(call) = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id)) else {
             if !self.subscription_stream_ended(core, now, wire_id, None) {
+                self.cancel_late_task(core, now, wire_id, result, result_type);
                 core.report_unmatched_response(now, wire_id);
             }
             return;
@@ -189,13 +190,19 @@ impl Ready {
             return;
         };
         match purpose {
-            Purpose::ListTools { has_cursor } => self.modes.record_page(result, has_cursor),
+            Purpose::ListTools { has_cursor } => {
+                self.modes.record_page(result, has_cursor);
+                if self.decides_on_tasks() {
+                    self.task_supports.record_page(result, has_cursor);
+                }
+            }
             Purpose::Change(change) => core.desired.apply(change),
             Purpose::Restore(DesiredChange::Subscribe(uri)) => {
                 core.push_event(Event::Resubscribed { uris: vec![uri] });
             }
             Purpose::Relist(relisting) => self.relisted(core, now, *relisting, result),
-            Purpose::User | Purpose::Restore(_) => {}
+            Purpose::ListForTasks { page } => self.tool_page_listed(core, now, page, result),
+            Purpose::User | Purpose::Restore(_) | Purpose::CancelTask => {}
         }
     }
 
@@ -277,10 +284,15 @@ impl Ready {
                     .stream_acknowledged(core, now, params.as_deref());
             }
             _ if self.session.is_stale_change(params.as_deref()) => {}
-            _ => core.push_event(Event::Notification {
-                method: name.into(),
-                params,
-            }),
+            _ => {
+                if name == method::TOOLS_LIST_CHANGED {
+                    self.task_supports.forget();
+                }
+                core.push_event(Event::Notification {
+                    method: name.into(),
+                    params,
+                });
+            }
         }
     }
 

@@ -8,7 +8,9 @@
 //! session is open, `ready` sends and `inbound` receives; `session` is the one place
 //! that branches on the era, and `handshake` and `stateless` are its two sides; `rounds` drives calls that the server answers
 //! with questions; `deadlines` extends the deadlines of calls while the host is being
-//! asked; `subscription_streams` keeps the stream of change notifications open.
+//! asked; `subscription_streams` keeps the stream of change notifications open;
+//! `task_support` finds out which tools are called as tasks, `task_calls` makes such calls,
+//! and `task_poller`, a machine of its own, follows a task to its end.
 
 mod backoff;
 mod binding;
@@ -42,6 +44,9 @@ mod session;
 mod state;
 mod stateless;
 mod subscription_streams;
+mod task_calls;
+mod task_poller;
+mod task_support;
 mod telemetry;
 mod timer;
 mod tool_list;
@@ -57,10 +62,12 @@ pub use desired_state::ListSubscriptions;
 pub use failure::{Failure, Outcome};
 pub use input::Input;
 pub use output::{Event, HttpVariant, Output};
-pub use request::{CallOptions, CallPolicy, InputHandling, ProgressMode, Request};
+pub use request::{CallOptions, CallPolicy, InputHandling, ProgressMode, Request, TaskMode};
 pub use send_error::{HttpStatusError, SendError};
 pub use server_info::ServerInfo;
 pub use state::ConnectionState;
+pub use task_calls::PreparedQuestions;
+pub use task_poller::{TaskPoller, TaskStep};
 pub use telemetry::{TelemetryEvent, TransitionReason};
 pub use tool_modes::{SessionMetaPolicy, SessionRequirement};
 

@@ -25,6 +25,8 @@ pub struct Request {
     pub(super) meta: Option<Box<Meta>>,
     /// Whether this is a liveness check, sent as `ping` or `server/discover`.
     pub(super) is_ping: bool,
+    /// Whether nobody waits for the response.
+    pub(super) is_unattended: bool,
 }
 
 impl Request {
@@ -39,6 +41,7 @@ impl Request {
             message: OutgoingMessage::new(P::METHOD, &params)?,
             meta,
             is_ping: false,
+            is_unattended: false,
         })
     }
 
@@ -67,6 +70,7 @@ impl Request {
             message,
             meta,
             is_ping: false,
+            is_unattended: false,
         })
     }
 
@@ -76,6 +80,7 @@ impl Request {
             message: OutgoingMessage::without_params(method),
             meta: None,
             is_ping: false,
+            is_unattended: false,
         }
     }
 
@@ -115,6 +120,7 @@ impl From<OutgoingMessage> for Request {
             message,
             meta: None,
             is_ping: false,
+            is_unattended: false,
         }
     }
 }
@@ -164,6 +170,8 @@ pub struct CallOptions {
     /// Whether to refuse calls that need a capability the server did not advertise,
     /// without sending anything.
     pub check_capabilities: bool,
+    /// Whether the server may answer a tool call with a task.
+    pub task: TaskMode,
 }
 
 impl Default for CallOptions {
@@ -178,6 +186,7 @@ impl Default for CallOptions {
             mode: None,
             session: None,
             check_capabilities: true,
+            task: TaskMode::Refuse,
         }
     }
 }
@@ -224,6 +233,26 @@ impl ProgressMode {
             Self::Off | Self::Report => None,
         }
     }
+}
+
+/// Whether the server may answer a tool call with a task. Other calls are never
+/// answered with one.
+///
+/// A call that became a task ends with the server's description of the task as its
+/// result: see [`TaskInfo::from_create_result`](crate::task::TaskInfo::from_create_result).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskMode {
+    /// It may not; this client does not declare that it can follow tasks.
+    Refuse,
+    /// It may. Where the client decides, a task is requested only for tools that must be
+    /// called as one.
+    Accept,
+    /// It should. Where the client decides, a task is requested for all tools that may be
+    /// called as one; where the server decides, this is the same as `Accept`.
+    Request {
+        /// How long the server should keep the task, where the client decides.
+        ttl: Option<Duration>,
+    },
 }
 
 /// What to do when the server requires input to continue.

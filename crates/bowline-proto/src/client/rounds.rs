@@ -63,7 +63,11 @@ impl Ready {
             core.calls.remove_alias(wire_id);
         }
         let request_state = questions.request_state.take().map(String::into_boxed_str);
-        let roots_keys = take_roots_requests(&mut questions);
+        let roots_keys = questions
+            .input_requests
+            .as_mut()
+            .map(take_roots_requests)
+            .unwrap_or_default();
         let asked = questions.input_requests.as_ref();
         if asked.is_some_and(|asked| !asked.is_empty()) {
             core.set_deadline(id, now + core.config.timeouts.input);
@@ -202,24 +206,35 @@ fn check_input_requests(
         let message = "input_required with neither inputRequests nor requestState".to_owned();
         return Err(Failure::InvalidResponse { message });
     }
-    for (_, question) in questions
-        .input_requests
-        .iter()
-        .flat_map(InputRequests::iter)
-    {
-        if !is_offered(capabilities, question) {
-            let method = question.method().to_owned();
-            return Err(Failure::InputNotOffered { method });
-        }
+    match &questions.input_requests {
+        Some(questions) => check_offered(questions, capabilities),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Checks that the server asks only for what we offered.
+pub(super) fn check_offered(
+    questions: &InputRequests,
+    capabilities: &ClientCapabilities,
+) -> Result<(), Failure> {
+    let mut questions = questions.iter().map(|(_, question)| question);
+    match questions.find(|question| !is_offered(capabilities, question)) {
+        Some(question) => {
+            let method = question.method().to_owned();
+            Err(Failure::InputNotOffered { method })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Removes the questions about roots and answers them.
+pub(super) fn answer_roots(core: &Core, questions: &mut InputRequests) -> InputResponses {
+    let keys = take_roots_requests(questions);
+    add_roots(core, &keys, InputResponses::default())
 }
 
 /// Removes the questions about roots, which the machine answers itself.
-fn take_roots_requests(questions: &mut InputRequiredResult) -> Vec<Box<str>> {
-    let Some(requests) = &mut questions.input_requests else {
-        return Vec::new();
-    };
+fn take_roots_requests(requests: &mut InputRequests) -> Vec<Box<str>> {
     let is_list_roots = |kind: &InputKind| matches!(kind, InputKind::ListRoots(_));
     let keys: Vec<Box<str>> = requests
         .iter()

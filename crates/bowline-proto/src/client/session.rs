@@ -57,11 +57,12 @@ impl Session {
         matches!(self, Self::Stateless(_))
     }
 
-    /// Returns the `_meta` members that every request carries.
-    pub(super) fn common_meta(&self) -> &[u8] {
+    /// Returns the `_meta` members that every request carries, or every request that
+    /// declares that this client can follow tasks.
+    pub(super) fn common_meta(&self, declares_tasks: bool) -> &[u8] {
         match self {
             Self::Handshake(_) => &[],
-            Self::Stateless(session) => session.common_meta(),
+            Self::Stateless(session) => session.common_meta(declares_tasks),
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Instant,
     jsonrpc::{ErrorObject, decode},
-    model::{Adapt, InitializedParams, SubscriptionsAcknowledgedParams, meta::key},
+    model::{Adapt, InitializedParams, SubscriptionsAcknowledgedParams, meta::key, task},
     revision::Rules,
 };
 
@@ -23,6 +23,8 @@ pub(super) struct StatelessSession {
     rules: &'static Rules,
     /// The `_meta` members that every request carries, serialised once.
     common_meta: Vec<u8>,
+    /// The same, declaring that this client can follow tasks.
+    common_meta_with_tasks: Vec<u8>,
     /// The stream on which changes arrive.
     subscriptions: SubscriptionStreams,
 }
@@ -32,13 +34,17 @@ impl StatelessSession {
         Self {
             link,
             rules,
-            common_meta: common_meta(core, rules),
+            common_meta: common_meta(core, rules, false),
+            common_meta_with_tasks: common_meta(core, rules, true),
             subscriptions: SubscriptionStreams::new(core.session_count > 1),
         }
     }
 
-    pub(super) fn common_meta(&self) -> &[u8] {
-        &self.common_meta
+    pub(super) fn common_meta(&self, declares_tasks: bool) -> &[u8] {
+        match declares_tasks {
+            true => &self.common_meta_with_tasks,
+            false => &self.common_meta,
+        }
     }
 
     /// Returns what a result with this `resultType` means for its call.
@@ -59,7 +65,9 @@ impl StatelessSession {
                 InputHandling::AskHost => ResultKind::InputRequired,
                 InputHandling::ReturnToCaller => ResultKind::Complete,
             },
+            "task" if Self::accepts_task(call) => ResultKind::Complete,
             other if is_extension(other) => ResultKind::Complete,
+            "task" => ResultKind::Invalid(format!("{} must not return a task", call.method)),
             other => ResultKind::Invalid(format!("unknown resultType {other:?}")),
         }
     }
@@ -82,7 +90,8 @@ impl StatelessSession {
             }
             DesiredChange::SetLevel(_) => {
                 core.desired.apply(change);
-                self.common_meta = common_meta(core, self.rules);
+                self.common_meta = common_meta(core, self.rules, false);
+                self.common_meta_with_tasks = common_meta(core, self.rules, true);
                 core.finish(now, id, empty_result());
             }
         }
@@ -120,9 +129,14 @@ impl StatelessSession {
 /// The subscription stream.
 impl StatelessSession {
     pub(super) fn refresh_subscriptions(&mut self, core: &mut Core, now: Instant) {
+        // A stream that reports on tasks must declare them.
+        let common_meta = match core.desired.tasks.is_empty() {
+            true => &self.common_meta,
+            false => &self.common_meta_with_tasks,
+        };
         let dropped = self
             .subscriptions
-            .refresh(core, now, self.link, &self.common_meta);
+            .refresh(core, now, self.link, common_meta);
         for wire_id in dropped {
             self.cancel_stream(core, now, wire_id, "subscription changed");
         }
@@ -229,8 +243,11 @@ pub(super) fn empty_result() -> Outcome {
 }
 
 /// Returns the `_meta` members that every request carries.
-pub(super) fn common_meta(core: &Core, rules: &Rules) -> Vec<u8> {
+pub(super) fn common_meta(core: &Core, rules: &Rules, declares_tasks: bool) -> Vec<u8> {
     let mut capabilities = core.config.capabilities.clone();
+    if declares_tasks {
+        capabilities.declare_extension(task::EXTENSION_ID);
+    }
     let mut identity = core.config.client_info.clone();
     capabilities.adapt(&rules.features);
     identity.adapt(&rules.features);

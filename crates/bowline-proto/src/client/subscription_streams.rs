@@ -28,6 +28,9 @@ pub(super) struct SubscriptionStreams {
     may_have_missed: bool,
     /// Whether the server does not support the method.
     unsupported: bool,
+    /// Whether the server refused a stream with tasks in it. They are polled anyway, and
+    /// must not cost the other subscriptions.
+    refuses_tasks: bool,
 }
 
 #[derive(Debug)]
@@ -47,6 +50,8 @@ enum StreamSlot {
 struct Filter {
     lists: ListSubscriptions,
     uris: BTreeSet<Box<str>>,
+    /// Tasks. That the server may not grant them all does not matter.
+    tasks: BTreeSet<Box<str>>,
 }
 
 impl SubscriptionStreams {
@@ -163,7 +168,10 @@ impl SubscriptionStreams {
         wire_id: u64,
         error: Option<&ErrorObject>,
     ) {
+        let next = self.next.as_ref();
+        let had_tasks = next.is_some_and(|next| !next.filter.tasks.is_empty());
         match self.remove(wire_id) {
+            Some(StreamSlot::Next) if had_tasks && error.is_some() => self.refuses_tasks = true,
             Some(StreamSlot::Next) => {
                 self.unsupported = error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND);
                 self.refuse_waiting(core, now, error);
@@ -260,6 +268,10 @@ impl SubscriptionStreams {
         Filter {
             lists: core.desired.lists,
             uris,
+            tasks: match self.refuses_tasks {
+                true => BTreeSet::new(),
+                false => core.desired.tasks.clone(),
+            },
         }
     }
 
@@ -305,16 +317,20 @@ impl SubscriptionStreams {
 
 impl Filter {
     fn is_empty(&self) -> bool {
-        self.lists.is_empty() && self.uris.is_empty()
+        self.lists.is_empty() && self.uris.is_empty() && self.tasks.is_empty()
     }
 
     fn params(&self) -> SubscriptionsListenParams {
-        let uris: Vec<String> = self.uris.iter().map(ToString::to_string).collect();
+        let listed = |names: &BTreeSet<Box<str>>| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            (!names.is_empty()).then_some(names)
+        };
         let filter = SubscriptionFilter {
             tools_list_changed: self.lists.tools.then_some(true),
             prompts_list_changed: self.lists.prompts.then_some(true),
             resources_list_changed: self.lists.resources.then_some(true),
-            resource_subscriptions: (!uris.is_empty()).then_some(uris),
+            resource_subscriptions: listed(&self.uris),
+            task_ids: listed(&self.tasks),
             ..SubscriptionFilter::default()
         };
         SubscriptionsListenParams::new(filter)

@@ -4,6 +4,7 @@
 //! are details.
 
 use super::{Extra, WireFeatures, object::object};
+use crate::jsonrpc::RawJson;
 
 object! {
     /// The capabilities of a client.
@@ -208,6 +209,16 @@ impl ClientCapabilities {
             "experimental" => self.experimental.is_some(),
             "extensions" => self.extensions.is_some(),
             other => self.extra.contains_key(other),
+        }
+    }
+
+    /// Declares an extension without settings, unless it is declared already.
+    pub fn declare_extension(&mut self, id: &'static str) {
+        let extensions = self.extensions.get_or_insert_default();
+        if let Ok(settings) = RawJson::from_string("{}".to_owned())
+            && !extensions.contains_key(id)
+        {
+            extensions.insert(id, settings);
         }
     }
 

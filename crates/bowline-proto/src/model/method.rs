@@ -174,7 +174,8 @@ const REQUESTS: &[MethodInfo] = &[
     // Tasks need a capability in one era and an extension in the other, so the
     // sender must know which.
     request(TASKS_GET).mirrors("taskId"),
-    request(TASKS_RESULT),
+    // The server may ask by request before it answers.
+    request(TASKS_RESULT).with_input_rounds(),
     request(TASKS_LIST),
     request(TASKS_CANCEL).mirrors("taskId"),
     request(TASKS_UPDATE).mirrors("taskId"),

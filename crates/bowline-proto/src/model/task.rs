@@ -19,9 +19,7 @@ pub const EXTENSION_ID: &str = "io.modelcontextprotocol/tasks";
 #[must_use]
 pub fn required_capability() -> ClientCapabilities {
     let mut required = ClientCapabilities::default();
-    if let Ok(settings) = RawJson::from_string("{}".to_owned()) {
-        required.extensions = Some([(EXTENSION_ID, settings)].into_iter().collect());
-    }
+    required.declare_extension(EXTENSION_ID);
     required
 }
 

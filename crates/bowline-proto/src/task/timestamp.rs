@@ -27,6 +27,16 @@ impl Timestamp {
         Self(millis.min(Self::MAX))
     }
 
+    /// Reads a time in ISO 8601, as RFC 3339 restricts it. Returns `None` for other
+    /// formats, for other offsets than that of UTC, and for times before 1970.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_suffix("+00:00").unwrap_or(text);
+        let time = humantime::parse_rfc3339_weak(text).ok()?;
+        let millis = time.duration_since(UNIX_EPOCH).ok()?.as_millis();
+        u64::try_from(millis).ok().map(Self::from_unix_millis)
+    }
+
     /// Returns the milliseconds since 1970.
     #[must_use]
     pub fn unix_millis(self) -> u64 {
@@ -66,6 +76,26 @@ mod tests {
             (u64::MAX, "9999-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(Timestamp::from_unix_millis(millis).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        let time = Timestamp::from_unix_millis(951_782_400_001);
+        for text in [
+            "2000-02-29T00:00:00.001Z",
+            "2000-02-29T00:00:00.001+00:00",
+            "2000-02-29T00:00:00.001999Z",
+        ] {
+            assert_eq!(Timestamp::parse(text), Some(time), "{text}");
+        }
+        for text in [
+            "",
+            "yesterday",
+            "2000-02-29T00:00:00+02:00",
+            "1969-12-31T23:59:59Z",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }
 

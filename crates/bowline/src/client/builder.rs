@@ -16,6 +16,7 @@ use super::{
     handler::{self, Handler},
     host::{Host, elicitation_handler, sampling_handler},
     shared::{Settings, Shared},
+    task::DEFAULT_TASK_TIMEOUT,
 };
 use crate::{
     proto::{
@@ -42,6 +43,8 @@ pub struct ClientBuilder {
     host: Host,
     handlers: Vec<Handler>,
     list_limits: ListLimits,
+    accepts_tasks: bool,
+    task_timeout: Duration,
     seed: Option<u64>,
     #[cfg(feature = "lock")]
     pins: Option<super::Pins>,
@@ -62,6 +65,8 @@ impl ClientBuilder {
             host: Host::with_name(default_name()),
             handlers: Vec::new(),
             list_limits: ListLimits::default(),
+            accepts_tasks: true,
+            task_timeout: DEFAULT_TASK_TIMEOUT,
             seed: None,
             #[cfg(feature = "lock")]
             pins: None,
@@ -310,6 +315,26 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets whether servers may answer tool calls with tasks, whose result is fetched
+    /// later: `true` by default. A call that becomes a task still ends with its result;
+    /// [`ToolCall::as_task`](super::ToolCall::as_task) returns the task itself.
+    ///
+    /// Without this, tools that are always run as tasks cannot be called.
+    #[must_use]
+    pub fn accept_tasks(mut self, accept: bool) -> Self {
+        self.accepts_tasks = accept;
+        self
+    }
+
+    /// Sets how long a call follows the task that it became: one hour by default. Then it
+    /// fails with a timeout, and the task is cancelled. See
+    /// [`ToolCall::task_timeout`](super::ToolCall::task_timeout).
+    #[must_use]
+    pub fn task_timeout(mut self, timeout: Duration) -> Self {
+        self.task_timeout = timeout;
+        self
+    }
+
     /// Requests log messages at this level and above, in every session.
     #[must_use]
     pub fn log_level(mut self, level: LogLevel) -> Self {
@@ -402,6 +427,9 @@ impl ClientBuilder {
             timeouts: self.config.timeouts.clone(),
             list_limits: self.list_limits,
             strict: self.config.strict,
+            max_input_rounds: self.config.max_input_rounds,
+            accepts_tasks: self.accepts_tasks,
+            task_timeout: self.task_timeout,
             #[cfg(feature = "lock")]
             pins: self
                 .pins

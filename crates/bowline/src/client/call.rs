@@ -21,7 +21,7 @@ use crate::{
     proto::{
         client::{
             CallOptions, CallPolicy, Failure, InputHandling, Outcome, ProgressMode, Request,
-            SessionNumber,
+            SessionNumber, TaskMode,
         },
         jsonrpc::EncodeError,
         model::{Meta, ToolMode},
@@ -163,6 +163,30 @@ impl<'a, R: DecodeResult> Call<'a, R> {
         self
     }
 
+    /// Sets whether the call may become a task.
+    pub(crate) fn task_mode(mut self, task: TaskMode) -> Self {
+        self.options.task = task;
+        self
+    }
+
+    /// Returns the timeout of the request, if it has one of its own.
+    pub(crate) fn request_timeout(&self) -> Option<Duration> {
+        self.options.timeout
+    }
+
+    /// Decodes the response as another type.
+    pub(crate) fn decode_as<T: DecodeResult>(self) -> Call<'a, T> {
+        Call {
+            client: self.client,
+            operation: self.operation,
+            request: self.request,
+            options: self.options,
+            progress: self.progress,
+            signal: self.signal,
+            result: PhantomData,
+        }
+    }
+
     pub(crate) fn client(&self) -> &'a Client {
         self.client
     }
@@ -236,13 +260,27 @@ impl<'a, R: DecodeResult + 'a> IntoFuture for Call<'a, R> {
     type IntoFuture = CallFuture<'a, R>;
 
     fn into_future(self) -> Self::IntoFuture {
-        CallFuture(CallState::NotSent(self))
+        CallFuture {
+            state: CallState::NotSent(self),
+            signal: None,
+        }
     }
 }
 
 /// The future of a call. It sends the request when first polled.
 #[must_use = "a call is only sent when it is awaited"]
-pub struct CallFuture<'a, R>(CallState<'a, R>);
+pub struct CallFuture<'a, R> {
+    state: CallState<'a, R>,
+    /// The cancellation signal, once the call has ended without it.
+    signal: Option<BoxFuture<'a, ()>>,
+}
+
+impl<'a, R> CallFuture<'a, R> {
+    /// Takes the cancellation signal of a call that has ended.
+    pub(crate) fn take_signal(&mut self) -> Option<BoxFuture<'a, ()>> {
+        self.signal.take()
+    }
+}
 
 /// The check of a tool, which returns how long it took.
 type ReviewFuture<'a> = BoxFuture<'a, Result<Duration, Error>>;
@@ -259,7 +297,8 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
     type Output = Result<R, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let state = &mut self.0;
+        let this = &mut *self;
+        let state = &mut this.state;
         if matches!(state, CallState::NotSent(_))
             && let CallState::NotSent(call) = mem::replace(state, CallState::Done)
         {
@@ -282,6 +321,7 @@ impl<R: DecodeResult> Future for CallFuture<'_, R> {
         };
         let outcome = ready!(Pin::new(&mut *sent).poll(cx));
         let result = decode_outcome(sent.shared, &sent.operation, outcome);
+        this.signal = sent.signal.take();
         *state = CallState::Done;
         Poll::Ready(result)
     }

@@ -20,6 +20,7 @@ use super::{
     observers::Observer,
     shared::Shared,
     subscription::SubscriberCount,
+    task::TaskChanges,
 };
 use crate::{
     catch_panic::CatchPanic,
@@ -28,7 +29,7 @@ use crate::{
         jsonrpc::{ErrorObject, RawJson, code, decode_params},
         model::{
             CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputKind,
-            InputRequest, InputRequiredResult, InputResponses, method,
+            InputRequest, InputRequests, InputResponses, method,
         },
     },
     sync,
@@ -62,6 +63,7 @@ pub(crate) struct Host {
     subscribers: Mutex<Subscribers>,
     running: Mutex<HashMap<HostTask, AbortHandle>>,
     subscriptions: Mutex<HashMap<Box<str>, SubscriberCount>>,
+    pub(super) task_changes: TaskChanges,
 }
 
 /// The receivers of notifications.
@@ -123,6 +125,7 @@ impl Host {
     pub(crate) fn handle_event(&self, shared: &Arc<Shared>, event: Event) {
         match event {
             Event::Notification { method, params } => {
+                self.task_changes.notified(&method, params.as_deref());
                 let size = method.len() + params.as_ref().map_or(0, Bytes::len);
                 self.send_notification(Notification::parse(&method, params), size);
             }
@@ -150,7 +153,7 @@ impl Host {
             Event::InputRequired {
                 call, questions, ..
             } => {
-                let answers = self.handle_inputs(*questions);
+                let answers = self.handle_inputs(questions.input_requests.unwrap_or_default());
                 let task_shared = Arc::clone(shared);
                 self.spawn_task(HostTask::Input(call), async move {
                     let answers = answers.await;
@@ -204,11 +207,10 @@ impl Host {
 
     /// Answers all questions of a round. `None` if one fails in a way that the protocol
     /// cannot express.
-    fn handle_inputs(
+    pub(super) fn handle_inputs(
         &self,
-        questions: InputRequiredResult,
+        requests: InputRequests,
     ) -> BoxFuture<'static, Option<InputResponses>> {
-        let requests = questions.input_requests.unwrap_or_default();
         let answers: Vec<_> = requests
             .into_iter()
             .map(|(key, question)| (key, self.handle_input(question)))

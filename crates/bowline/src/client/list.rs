@@ -13,11 +13,12 @@ use crate::{
     proto::{
         client::{CallOptions, CallPolicy},
         model::{
-            self, ListPromptsParams, ListPromptsResult, ListResourceTemplatesParams,
-            ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult, ListToolsParams,
-            ListToolsResult, Prompt, RejectedItem, Resource, ResourceTemplate, ResultObject as _,
-            Tool,
+            self, ListCoreTasksParams, ListCoreTasksResult, ListPromptsParams, ListPromptsResult,
+            ListResourceTemplatesParams, ListResourceTemplatesResult, ListResourcesParams,
+            ListResourcesResult, ListToolsParams, ListToolsResult, Prompt, RejectedItem, Resource,
+            ResourceTemplate, ResultObject as _, Tool,
         },
+        task::TaskInfo,
     },
     transport::BoxFuture,
 };
@@ -254,3 +255,25 @@ paged!(ListResourcesParams => ListResourcesResult, resources: Resource by uri);
 paged!(ListResourceTemplatesParams => ListResourceTemplatesResult,
     resource_templates: ResourceTemplate by uri_template);
 paged!(ListPromptsParams => ListPromptsResult, prompts: Prompt by name);
+
+impl Paged for ListCoreTasksParams {
+    type Item = TaskInfo;
+
+    fn page(cursor: Option<String>) -> Self {
+        let mut params = Self::default();
+        params.cursor = cursor;
+        params
+    }
+
+    fn into_page(result: ListCoreTasksResult) -> Page<TaskInfo> {
+        Page {
+            items: result.tasks.into_iter().map(TaskInfo::from).collect(),
+            rejected: Vec::new(),
+            next: result.next_cursor,
+        }
+    }
+
+    fn name(task: &TaskInfo) -> &str {
+        &task.id
+    }
+}

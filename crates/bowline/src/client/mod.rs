@@ -27,6 +27,7 @@ mod state_guard;
 mod stop;
 mod subscription;
 mod suspended_call;
+mod task;
 mod tool_call;
 mod tools;
 #[cfg(feature = "tracing")]
@@ -59,6 +60,7 @@ pub use self::{
     resources::Resources,
     subscription::{Change, Subscription},
     suspended_call::{SuspendedCall, ToolCallOutcome},
+    task::{SavedTask, TaskHandle, TaskOrResult, TaskOutcome, Tasks},
     tool_call::{ToolCall, ToolCallFuture, ToolOutput, Typed},
     tools::Tools,
 };
@@ -67,6 +69,7 @@ pub use crate::proto::client::{
     Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, TelemetryEvent,
     Timeouts,
 };
+pub use crate::proto::task::TaskInfo;
 use crate::proto::{
     client::{Connection, ListSubscriptions, Request, ServerInfo, SessionNumber},
     jsonrpc::OutgoingMessage,
@@ -131,6 +134,12 @@ impl Client {
     #[must_use]
     pub fn prompts(&self) -> Prompts<'_> {
         Prompts { client: self }
+    }
+
+    /// Returns a handle to the server's tasks: calls whose result is fetched later.
+    #[must_use]
+    pub fn tasks(&self) -> Tasks<'_> {
+        Tasks { client: self }
     }
 
     /// Sends any request of the protocol, with typed parameters and result.

@@ -57,6 +57,10 @@ pub(crate) struct Settings {
     pub(crate) timeouts: Timeouts,
     pub(crate) list_limits: ListLimits,
     pub(crate) strict: bool,
+    pub(crate) max_input_rounds: u32,
+    /// Whether tool calls may become tasks, and how long they are followed then.
+    pub(crate) accepts_tasks: bool,
+    pub(crate) task_timeout: Duration,
     /// The tools as they were reviewed, if calls are limited to those.
     #[cfg(feature = "lock")]
     pub(crate) pins: Option<Arc<super::pins::PinnedTools>>,

@@ -1,8 +1,13 @@
 //! Calls that are suspended until their questions are answered.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
 
-use super::{Client, Error, call};
+use super::{
+    Client, Error, TaskHandle, TaskOrResult, call,
+    task::{ToolResponse, task_or_result},
+};
 use crate::proto::{
     client::{Outcome, Request},
     jsonrpc::{EncodeError, OutgoingMessage, RawJson, decode},
@@ -17,6 +22,8 @@ pub enum ToolCallOutcome {
     Done(Box<CallToolResult>),
     /// The server needs answers to questions first.
     InputRequired(SuspendedCall),
+    /// The call became a task, which may have questions too.
+    Task(TaskHandle),
 }
 
 /// A call that is suspended until its questions are answered.
@@ -54,19 +61,24 @@ impl SuspendedCall {
 pub(crate) fn decode_outcome(
     client: &Client,
     members: &[u8],
+    request_timeout: Option<Duration>,
     outcome: Outcome,
 ) -> Result<ToolCallOutcome, Error> {
-    let Outcome::Result(result) = &outcome else {
-        return call::decode_outcome(client.shared(), method::TOOLS_CALL, outcome)
-            .map(|done| ToolCallOutcome::Done(Box::new(done)));
-    };
-    let input_required = decode::<InputRequiredResult>(result).ok().filter(|input| {
+    let is_input_required = |input: &InputRequiredResult| {
         let kind = input.result_type.as_ref();
         kind.is_some_and(|kind| kind.as_str() == "input_required")
-    });
-    let Some(input_required) = input_required else {
-        return call::decode_outcome(client.shared(), method::TOOLS_CALL, outcome)
-            .map(|done| ToolCallOutcome::Done(Box::new(done)));
+    };
+    let input_required = match &outcome {
+        Outcome::Result(result) => decode::<InputRequiredResult>(result).ok(),
+        Outcome::Error(_) | Outcome::Failed(_) => None,
+    };
+    let Some(input_required) = input_required.filter(is_input_required) else {
+        let response: ToolResponse =
+            call::decode_outcome(client.shared(), method::TOOLS_CALL, outcome)?;
+        return Ok(match task_or_result(client, response, request_timeout) {
+            TaskOrResult::Task(task) => ToolCallOutcome::Task(task),
+            TaskOrResult::Result(result) => ToolCallOutcome::Done(result),
+        });
     };
     let object = [b"{", members, b"}"].concat();
     let mut params: Extra =

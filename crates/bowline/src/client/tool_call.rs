@@ -11,17 +11,26 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-use super::{Call, CallFuture, Error, ProgressSender, ToolCallOutcome, suspended_call};
-use crate::proto::{
-    client::{CallOptions, SessionNumber},
-    jsonrpc,
-    model::{CallToolResult, Meta, ToolMode},
+use super::{
+    Call, CallFuture, Client, Error, ProgressSender, TaskOrResult, ToolCallOutcome, suspended_call,
+    task::{ToolResponse, follow_call, task_or_result},
+};
+use crate::{
+    proto::{
+        client::{CallOptions, SessionNumber, TaskMode},
+        jsonrpc,
+        model::{CallToolResult, Meta, ToolMode},
+    },
+    transport::BoxFuture,
 };
 
 /// A tool call that has not been sent yet. Set its options, then await it.
 #[must_use = "a call is only sent when it is awaited"]
 pub struct ToolCall<'a, R = CallToolResult> {
     call: Call<'a, CallToolResult>,
+    task_timeout: Option<Duration>,
+    task_ttl: Option<Duration>,
+    requests_task: bool,
     result: PhantomData<fn() -> R>,
 }
 
@@ -29,6 +38,9 @@ impl<'a, R> ToolCall<'a, R> {
     pub(super) fn new(call: Call<'a, CallToolResult>) -> Self {
         Self {
             call,
+            task_timeout: None,
+            task_ttl: None,
+            requests_task: false,
             result: PhantomData,
         }
     }
@@ -41,6 +53,31 @@ impl<'a, R> ToolCall<'a, R> {
     /// the call counts too.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
+        self
+    }
+
+    /// Sets how long to follow the task that the call may become: one hour by default, see
+    /// [`ClientBuilder::task_timeout`](super::ClientBuilder::task_timeout). When it
+    /// expires, the call fails and the task is cancelled. Unlike [`timeout`](Self::timeout),
+    /// which limits each request, this limits all of them together, with the time that
+    /// questions take.
+    pub fn task_timeout(mut self, timeout: Duration) -> Self {
+        self.task_timeout = Some(timeout);
+        self
+    }
+
+    /// Asks for a task in revision 2025-11-25, if the tool and the server support it.
+    /// Without this, a task is requested only for tools that must be called as one. In
+    /// 2026-07-28, the server decides. [`as_task`](Self::as_task) includes this.
+    pub fn request_task(mut self) -> Self {
+        self.requests_task = true;
+        self
+    }
+
+    /// Sets how long the server should keep the task after its creation, where
+    /// [`request_task`](Self::request_task) asks for one. Elsewhere, the server decides.
+    pub fn task_ttl(mut self, ttl: Duration) -> Self {
+        self.task_ttl = Some(ttl);
         self
     }
 
@@ -123,6 +160,7 @@ impl<'a> ToolCall<'a> {
     /// Sends the call and, if the server has questions, returns them instead of passing
     /// them to the handlers set on [`ClientBuilder`](super::ClientBuilder). They can then
     /// be answered later, or by another process, with [`Tools::resume`](super::Tools::resume).
+    /// If the call becomes a task, that is returned, with or without questions.
     ///
     /// This works in revision 2026-07-28. In earlier revisions servers ask while the call
     /// is open, so questions still go to the handlers, and the call ends with its result.
@@ -132,8 +170,28 @@ impl<'a> ToolCall<'a> {
     /// Returns the same errors as any call.
     pub async fn suspend_on_input(self) -> Result<ToolCallOutcome, Error> {
         let (client, members) = (self.call.client(), self.call.members());
-        let outcome = self.call.return_input_requests().outcome().await?;
-        suspended_call::decode_outcome(client, &members, outcome)
+        let timeout = self.call.request_timeout();
+        let call = self.accepting_tasks().call.return_input_requests();
+        let outcome = call.outcome().await?;
+        suspended_call::decode_outcome(client, &members, timeout, outcome)
+    }
+
+    /// Sends the call and, if it becomes a task, returns the task instead of waiting for
+    /// its result. The task then goes on without this client, and can be
+    /// [saved](super::TaskHandle::saved).
+    ///
+    /// In revision 2026-07-28, the server decides whether a call becomes a task. In
+    /// 2025-11-25, this asks for a task if the tool and the server support it. In other
+    /// cases the result is returned.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as any call.
+    pub async fn as_task(self) -> Result<TaskOrResult, Error> {
+        let (client, timeout) = (self.call.client(), self.call.request_timeout());
+        let call = self.request_task().accepting_tasks().call;
+        let response = call.decode_as::<ToolResponse>().await?;
+        Ok(task_or_result(client, response, timeout))
     }
 
     /// Decodes the structured result, or the text as JSON if there is no structured
@@ -154,7 +212,28 @@ impl<'a> ToolCall<'a> {
     /// # Ok(()) }
     /// ```
     pub fn typed<T: DeserializeOwned>(self) -> ToolCall<'a, Typed<T>> {
-        ToolCall::new(self.call)
+        ToolCall {
+            call: self.call,
+            task_timeout: self.task_timeout,
+            task_ttl: self.task_ttl,
+            requests_task: self.requests_task,
+            result: PhantomData,
+        }
+    }
+}
+
+impl<R> ToolCall<'_, R> {
+    /// Lets the server answer with a task, if the client can follow tasks.
+    fn accepting_tasks(mut self) -> Self {
+        let ttl = self.task_ttl;
+        let is_accepted = self.call.client().shared().settings.accepts_tasks;
+        let mode = match self.requests_task {
+            true => TaskMode::Request { ttl },
+            false if is_accepted => TaskMode::Accept,
+            false => return self,
+        };
+        self.call = self.call.task_mode(mode);
+        self
     }
 }
 
@@ -212,25 +291,58 @@ impl<'a, R: ToolOutput> IntoFuture for ToolCall<'a, R> {
     type IntoFuture = ToolCallFuture<'a, R>;
 
     fn into_future(self) -> Self::IntoFuture {
+        let client = self.call.client();
+        let default_limit = client.shared().settings.task_timeout;
         ToolCallFuture {
-            call: self.call.into_future(),
+            client,
+            request_timeout: self.call.request_timeout(),
+            task_timeout: self.task_timeout.unwrap_or(default_limit),
+            state: ToolCallState::Calling(self.accepting_tasks().call.decode_as().into_future()),
             result: PhantomData,
         }
     }
 }
 
-/// The future of a tool call. It sends the request when first polled.
+/// The future of a tool call. It sends the request when first polled. If the call
+/// becomes a task, it follows the task to its end; dropping it then cancels the task.
 #[must_use = "a call is only sent when it is awaited"]
 pub struct ToolCallFuture<'a, R = CallToolResult> {
-    call: CallFuture<'a, CallToolResult>,
+    client: &'a Client,
+    request_timeout: Option<Duration>,
+    task_timeout: Duration,
+    state: ToolCallState<'a>,
     result: PhantomData<fn() -> R>,
+}
+
+#[expect(
+    clippy::large_enum_variant,
+    reason = "almost all calls end in the first state"
+)]
+enum ToolCallState<'a> {
+    Calling(CallFuture<'a, ToolResponse>),
+    Following(BoxFuture<'a, Result<CallToolResult, Error>>),
 }
 
 impl<R: ToolOutput> Future for ToolCallFuture<'_, R> {
     type Output = Result<R::Output, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = ready!(Pin::new(&mut self.call).poll(cx))?;
+        let this = &mut *self;
+        if let ToolCallState::Calling(call) = &mut this.state {
+            match ready!(Pin::new(&mut *call).poll(cx))? {
+                ToolResponse::Result(result) => return Poll::Ready(R::from_result(result)),
+                ToolResponse::Task(task) => {
+                    let signal = call.take_signal();
+                    let (timeout, limit) = (this.request_timeout, this.task_timeout);
+                    let follow = follow_call(this.client, *task, timeout, limit, signal);
+                    this.state = ToolCallState::Following(Box::pin(follow));
+                }
+            }
+        }
+        let ToolCallState::Following(follow) = &mut this.state else {
+            return Poll::Pending;
+        };
+        let result = ready!(follow.as_mut().poll(cx))?;
         Poll::Ready(R::from_result(result))
     }
 }

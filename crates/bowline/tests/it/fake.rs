@@ -37,6 +37,8 @@ struct State {
     /// The era whose sessions it opens.
     modern: bool,
     toolless: bool,
+    /// Whether it runs calls as tasks.
+    with_tasks: bool,
     /// Whether the question about the era kills it.
     dies_of_probe: bool,
     holding: HashSet<String>,
@@ -99,6 +101,10 @@ impl Fake {
 
     pub(crate) fn offer_no_tools(&self) {
         self.lock().toolless = true;
+    }
+
+    pub(crate) fn offer_tasks(&self) {
+        self.lock().with_tasks = true;
     }
 
     pub(crate) fn die_of_probe(&self) {
@@ -225,6 +231,11 @@ impl Fake {
         let mut capabilities = json!({"resources": resources, "prompts": {}});
         if !self.lock().toolless {
             capabilities["tools"] = json!({});
+        }
+        if self.lock().with_tasks {
+            capabilities["tasks"] =
+                json!({"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}});
+            capabilities["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
         }
         match method {
             "server/discover" if self.lock().modern => Some(Ok(json!({

@@ -12,7 +12,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use bowline::{Revision, client::SuspendedCall, model::InputResponses};
+use bowline::{
+    Revision,
+    client::{SavedTask, SuspendedCall},
+    model::{InputRequests, InputResponses},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -40,10 +44,33 @@ pub(crate) struct StoredCall {
     /// The protocol revision of the session.
     protocol: Option<String>,
     pub(crate) tool: String,
-    pub(crate) continuation: SuspendedCall,
+    /// The call itself, if it waits for answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    continuation: Option<SuspendedCall>,
+    /// The task that it became.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<StoredTask>,
     /// The answers given so far.
     #[serde(default)]
     pub(crate) answers: InputResponses,
+}
+
+/// What is stored of a call.
+#[derive(Clone, Debug)]
+pub(crate) enum StoredWork {
+    /// The call itself, which waits for answers.
+    Call(SuspendedCall),
+    /// The task that it became.
+    Task(StoredTask),
+}
+
+/// A task that goes on at its server.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct StoredTask {
+    pub(crate) saved: SavedTask,
+    /// The questions that it waits for.
+    #[serde(default)]
+    pub(crate) questions: InputRequests,
 }
 
 /// How to find the server again.
@@ -75,12 +102,12 @@ impl StoredCall {
         id: String,
         negotiated: Option<Revision>,
         tool: &str,
-        continuation: SuspendedCall,
+        work: StoredWork,
         answers: InputResponses,
     ) -> Result<Self, Failure> {
         let target = cx.responder.target();
         let target = target.ok_or_else(|| Failure::failed("the server of the call is unknown"))?;
-        Ok(Self {
+        let mut stored = Self {
             id,
             at: unix_now(),
             server: ServerReference::from_target(&target, cx),
@@ -88,9 +115,28 @@ impl StoredCall {
             folder: std::env::current_dir()?,
             protocol: negotiated.map(|revision| revision.as_str().to_owned()),
             tool: tool.to_owned(),
-            continuation,
+            continuation: None,
+            task: None,
             answers,
-        })
+        };
+        stored.set_work(work);
+        Ok(stored)
+    }
+
+    /// Returns what has to be done, if the file has it.
+    pub(crate) fn work(&self) -> Option<StoredWork> {
+        match (&self.task, &self.continuation) {
+            (Some(task), _) => Some(StoredWork::Task(task.clone())),
+            (None, Some(call)) => Some(StoredWork::Call(call.clone())),
+            (None, None) => None,
+        }
+    }
+
+    pub(crate) fn set_work(&mut self, work: StoredWork) {
+        (self.continuation, self.task) = match work {
+            StoredWork::Call(call) => (Some(call), None),
+            StoredWork::Task(task) => (None, Some(task)),
+        };
     }
 
     /// Returns how long ago it was suspended.
@@ -189,6 +235,21 @@ impl StoredCall {
         }
     }
 
+    /// Returns the task, if it is one.
+    pub(crate) fn task(&self) -> Option<&StoredTask> {
+        self.task.as_ref()
+    }
+
+    /// Returns the questions that it waits for.
+    pub(crate) fn questions(&self) -> &InputRequests {
+        static NONE: InputRequests = InputRequests::new();
+        match (&self.task, &self.continuation) {
+            (Some(task), _) => &task.questions,
+            (None, Some(call)) => call.questions(),
+            (None, None) => &NONE,
+        }
+    }
+
     /// Returns whether a question is still unanswered.
     pub(crate) fn is_open(&self, key: &str) -> bool {
         !self.answers.contains_key(key)
@@ -197,11 +258,13 @@ impl StoredCall {
     /// Returns the command line that resumes it.
     pub(crate) fn command_line(&self) -> String {
         let is_unanswered = |key: &str| self.is_open(key);
-        let mut words = vec!["bowline resume".to_owned(), self.id.clone()];
-        words.extend(question::answer_words(
-            self.continuation.questions(),
-            is_unanswered,
-        ));
+        let is_asked = !self.questions().is_empty();
+        let command = match self.task {
+            Some(_) if !is_asked => "bowline tasks wait",
+            _ => "bowline resume",
+        };
+        let mut words = vec![command.to_owned(), self.id.clone()];
+        words.extend(question::answer_words(self.questions(), is_unanswered));
         if let ServerReference::Url { headers, .. } = &self.server {
             words.extend(headers.iter().map(|name| format!("--header '{name}: …'")));
         }
@@ -210,7 +273,7 @@ impl StoredCall {
 
     /// Prints the open questions and how to resume.
     pub(crate) fn report(&self, cx: &Context) -> Result<(), Failure> {
-        let questions = self.continuation.questions();
+        let questions = self.questions();
         if cx.json() {
             let value = json!({
                 "suspended": self.id,

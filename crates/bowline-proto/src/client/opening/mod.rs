@@ -290,7 +290,7 @@ impl Opening {
         };
         let id = core.ids.next_id();
         let mut message = OutgoingMessage::without_params(method::DISCOVER);
-        let common = common_meta(core, revision.rules());
+        let common = common_meta(core, revision.rules(), false);
         let meta = RequestMeta {
             common: &common,
             ..RequestMeta::default()

@@ -14,6 +14,7 @@ use super::{
     request_meta::RequestMeta,
     session::Session,
     state::State,
+    task_support::{TaskSupports, ToolListing},
     timer::Timer,
     tool_modes::{SessionRequirement, ToolModes},
 };
@@ -34,6 +35,7 @@ pub(super) struct Ready {
     pub(super) rules: &'static Rules,
     pub(super) server: ServerInfo,
     pub(super) modes: ToolModes,
+    pub(super) task_supports: TaskSupports,
     pub(super) session: Session,
 }
 
@@ -46,6 +48,7 @@ impl Ready {
         core.backoff_attempts = 0;
         core.slow_openings = 0;
         core.streamable_error = None;
+        core.tool_listing = ToolListing::default();
         core.timers.disarm(Timer::Opening);
         core.timers.disarm(Timer::Probe);
         let rules = server.revision.rules();
@@ -60,6 +63,7 @@ impl Ready {
             rules,
             server,
             modes: ToolModes::new(),
+            task_supports: TaskSupports::default(),
             session,
         };
         ready.session.start(core);
@@ -220,6 +224,9 @@ impl Ready {
 
     /// Sends a queued call, or fails it if it cannot be sent.
     pub(super) fn send_queued(&mut self, core: &mut Core, now: Instant, id: CallId) {
+        if self.waits_for_tool_list(core, now, id) {
+            return;
+        }
         let Some(call) = core.calls.get_mut(id) else {
             return;
         };
@@ -269,11 +276,13 @@ impl Ready {
                 revision: self.rules.revision.as_str(),
             });
         }
-        if call.options.check_capabilities
-            && let Some(capability) = info.capability
-            && !self.server.has_capability(capability)
-        {
-            return Err(Failure::CapabilityNotSupported { capability });
+        if call.options.check_capabilities || self.must_check_task_call(call) {
+            match info.capability {
+                Some(capability) if !self.server.has_capability(capability) => {
+                    return Err(Failure::CapabilityNotSupported { capability });
+                }
+                _ => self.check_task_method(info.name)?,
+            }
         }
         if info.name == method::TOOLS_CALL {
             let mode = self.declared_mode(call, message);
@@ -302,6 +311,10 @@ impl Ready {
             return Ok(());
         };
         call.binding = binding;
+        call.asks_for_task = match self.task_param(call.options.task, &message) {
+            Some(param) => message.push("task", &param).is_ok(),
+            None => false,
+        };
         // A call's number doubles as the id of its first request, unless another id was
         // assigned in between.
         let is_first = call.rounds == 0 && call.broken_exchanges == 0;
@@ -315,7 +328,7 @@ impl Ready {
         .then_some(core.session_count);
         let wants_progress = call.options.progress != ProgressMode::Off;
         let meta = RequestMeta {
-            common: self.session.common_meta(),
+            common: self.session.common_meta(call.declares_tasks()),
             progress: wants_progress.then_some(wire_id),
             session,
             caller: call.meta.as_deref(),
@@ -367,7 +380,7 @@ impl Ready {
         };
         let (wire_id, subscribing) = (call.wire_id(), matches!(call.phase, Phase::Subscribing));
         if let Some(wire_id) = wire_id {
-            self.send_cancel(core, now, wire_id, "timeout");
+            self.cancel_sent(core, now, id, wire_id, "timeout");
         }
         core.fail_timed_out(now, id);
         if subscribing {
@@ -387,7 +400,7 @@ impl Ready {
         };
         let (wire_id, subscribing) = (call.wire_id(), matches!(call.phase, Phase::Subscribing));
         if let Some(wire_id) = wire_id {
-            self.send_cancel(core, now, wire_id, cancellation.reason());
+            self.cancel_sent(core, now, id, wire_id, cancellation.reason());
         }
         core.fail(now, id, cancellation.failure());
         if subscribing {

@@ -128,11 +128,21 @@ impl<'a> MirroredHeaders<'a> {
             (Some(Err(error)), _) => MismatchReason::Malformed(error),
             (Some(Ok(_)), None) => MismatchReason::Unexpected,
             (Some(Ok(value)), Some(text)) if value != *text => MismatchReason::Different,
-            (None, Some(_)) if required => MismatchReason::Missing,
+            (None, Some(_)) if required && !is_lenient(self.method) => MismatchReason::Missing,
             (Some(Ok(_)), Some(_)) | (None, _) => return Ok(()),
         };
         Err(HeaderMismatch::new(name::MCP_NAME, reason))
     }
+}
+
+/// Returns whether `Mcp-Name` may be missing although the method has one. Clients that
+/// derive it from the core's list of methods leave it out of requests about tasks,
+/// which are an extension.
+fn is_lenient(method: &str) -> bool {
+    matches!(
+        method,
+        method::TASKS_GET | method::TASKS_UPDATE | method::TASKS_CANCEL
+    )
 }
 
 /// Returns the member of `params` that `Mcp-Name` mirrors, for methods that
@@ -191,6 +201,18 @@ mod tests {
             &[METHOD, ("mcp-name", "echo"), ("Mcp-Name", "echo")],
             repeated,
         );
+    }
+
+    #[test]
+    fn requests_about_tasks_may_lack_the_name_but_not_have_another() {
+        for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+            let params = br#"{"taskId": "t"}"#;
+            let mirror = MirroredHeaders::from_message(method, Some(params)).unwrap();
+            assert_eq!(mirror.check_request(&[("mcp-method", method)][..]), Ok(()));
+            let headers = [("mcp-method", method), ("mcp-name", "u")];
+            let different = HeaderMismatch::new("mcp-name", MismatchReason::Different);
+            assert_eq!(mirror.check_request(&headers[..]), Err(different));
+        }
     }
 
     #[test]

@@ -34,5 +34,8 @@ mod sim_rng;
 mod sim_server;
 mod sim_words;
 mod subscriptions;
+mod task_calls;
+mod task_poller;
+mod task_poller_properties;
 mod telemetry;
 mod tool_list;

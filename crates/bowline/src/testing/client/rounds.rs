@@ -2,7 +2,7 @@
 
 use super::{TestClient, TestError, connect::Connected};
 use crate::{
-    client::{Error, SuspendedCall, ToolCall, ToolCallOutcome},
+    client::{Error, SuspendedCall, TaskHandle, TaskOutcome, ToolCall, ToolCallOutcome},
     proto::{
         client::{Config, Failure},
         jsonrpc::RawJson,
@@ -27,6 +27,7 @@ impl TestClient {
         for _ in 0..limit {
             let suspended = match outcome {
                 ToolCallOutcome::Done(result) => return Ok(*result),
+                ToolCallOutcome::Task(task) => return self.finish_task(task, limit).await,
                 ToolCallOutcome::InputRequired(suspended) => suspended,
             };
             let answers = self.answers_to(suspended.questions())?;
@@ -41,8 +42,26 @@ impl TestClient {
         }
         match outcome {
             ToolCallOutcome::Done(result) => Ok(*result),
+            ToolCallOutcome::Task(task) => self.finish_task(task, limit).await,
             ToolCallOutcome::InputRequired(_) => Err(TestError::TooManyRounds { limit }),
         }
+    }
+
+    /// Follows the task that a call became, and answers its questions.
+    async fn finish_task(
+        &self,
+        mut task: TaskHandle,
+        limit: u32,
+    ) -> Result<CallToolResult, TestError> {
+        for _ in 0..=limit {
+            match task.wait_for_input().await? {
+                TaskOutcome::Done(result) => return Ok(*result),
+                TaskOutcome::InputRequired(questions) => {
+                    task.answer(self.answers_to(&questions)?).await?;
+                }
+            }
+        }
+        Err(TestError::TooManyRounds { limit })
     }
 
     async fn resume_once(

@@ -16,6 +16,7 @@ mod reconnect;
 mod stateless;
 mod subscriptions;
 mod suspended;
+mod tasks;
 mod trouble;
 
 use bowline::{

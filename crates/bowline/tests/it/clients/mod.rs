@@ -7,4 +7,6 @@
 mod drivers;
 mod rig;
 #[cfg(feature = "macros")]
+mod tasks;
+#[cfg(feature = "macros")]
 mod travel;

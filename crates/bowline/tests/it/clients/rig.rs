@@ -104,6 +104,11 @@ impl Server {
         }
     }
 
+    /// A server that serves already.
+    pub(crate) fn at(url: &str) -> Self {
+        Self::new(vec![url.into()])
+    }
+
     /// An example of this crate.
     pub(crate) fn example(name: &str, arguments: &[&str]) -> Self {
         let mut line = vec![example(name).into_os_string()];
@@ -198,7 +203,7 @@ fn node(package: &str) -> Result<PathBuf, Fault> {
     installed(&format!("{folder}/{package}")).map(|_| "node".into())
 }
 
-fn installed(path: &str) -> Result<PathBuf, Fault> {
+pub(crate) fn installed(path: &str) -> Result<PathBuf, Fault> {
     let path = top().join("target/peers").join(path);
     if path.exists() {
         Ok(path)
@@ -207,6 +212,6 @@ fn installed(path: &str) -> Result<PathBuf, Fault> {
     }
 }
 
-fn top() -> PathBuf {
+pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -7,6 +7,7 @@
 mod everything;
 mod everything_questions;
 mod everything_tasks;
+mod fastmcp_tasks;
 mod filesystem;
 mod folder;
 mod git;
@@ -17,6 +18,7 @@ mod memory;
 mod opening;
 mod recovery;
 mod rig;
+mod rmcp_tasks;
 mod sequential_thinking;
 mod tap;
 mod time_and_fetch;

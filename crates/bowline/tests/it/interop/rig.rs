@@ -62,6 +62,18 @@ pub(crate) fn script(name: &str) -> Result<ChildProcess, Fault> {
     Ok(python("python")?.arg(script))
 }
 
+/// A server of ours on FastMCP, from `peers/`.
+pub(crate) fn fastmcp(name: &str) -> Result<ChildProcess, Fault> {
+    let script = top().join("peers").join(name);
+    let python = installed("fastmcp/bin", "python")?;
+    Ok(ChildProcess::new(python).arg(script))
+}
+
+/// A server of ours on rmcp, from `peers/rmcp`.
+pub(crate) fn rmcp(name: &str) -> Result<ChildProcess, Fault> {
+    Ok(ChildProcess::new(installed("rmcp/debug", name)?))
+}
+
 fn installed(folder: &str, name: &str) -> Result<PathBuf, Fault> {
     let path = top().join("target").join("peers").join(folder).join(name);
     if path.exists() {
