@@ -61,49 +61,51 @@ impl Budget {
 /// The remaining steps of one check.
 #[derive(Debug)]
 pub(super) struct CheckBudget {
-    remaining: Cell<u64>,
-    exhausted: Cell<bool>,
+    /// Negative once there were too few.
+    remaining: Cell<i64>,
 }
 
 impl CheckBudget {
     pub(super) fn new(steps: u64) -> Self {
         Self {
-            remaining: Cell::new(steps),
-            exhausted: Cell::new(false),
+            remaining: Cell::new(steps.min(MAX_STEPS) as i64),
         }
     }
 
     /// Spends steps and returns whether there were enough. Once there are too
     /// few, none are left.
+    #[inline]
     pub(super) fn spend(&self, steps: u64) -> bool {
-        match self.remaining.get().checked_sub(steps) {
-            Some(left) => self.remaining.set(left),
-            None => self.exhaust(),
-        }
-        !self.exhausted.get()
+        let left = self.remaining.get().saturating_sub_unsigned(steps);
+        self.remaining.set(left);
+        left >= 0
     }
 
     /// Spends all steps that are left, and more.
     pub(super) fn exhaust(&self) {
-        self.remaining.set(0);
-        self.exhausted.set(true);
+        self.remaining.set(i64::MIN);
     }
 
     /// Returns whether there were too few steps.
+    #[inline]
     pub(super) fn is_exhausted(&self) -> bool {
-        self.exhausted.get()
+        self.remaining.get() < 0
     }
 
     /// Returns the number of steps left.
     pub(super) fn remaining(&self) -> u64 {
-        self.remaining.get()
+        self.remaining.get().try_into().unwrap_or(0)
     }
 }
 
 /// Returns the number of steps to read all of a value. A value that is too deep to
 /// be read recursively takes more than there are.
+#[inline]
 pub(super) fn value_cost(value: &Value) -> u64 {
-    cost_within(MAX_DEPTH, value)
+    match value {
+        Value::String(text) => string_cost(text),
+        _ => cost_within(MAX_DEPTH, value),
+    }
 }
 
 fn cost_within(levels: u32, value: &Value) -> u64 {
@@ -126,6 +128,7 @@ fn cost_within(levels: u32, value: &Value) -> u64 {
 }
 
 /// Returns the number of steps to read all of a string.
+#[inline]
 pub(super) fn string_cost(text: &str) -> u64 {
     1 + (text.len() / BYTES_PER_STEP) as u64
 }

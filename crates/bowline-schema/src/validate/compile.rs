@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     display::{TruncatedJson, quoted},
-    keyword::{Keyword, Node, RequiredKeyword, ValueKeyword, WholeKeyword},
+    keyword::{Keyword, Node, Schema, ValueKeyword, WholeKeyword},
+    member_table::MemberTable,
     options::ValidatorOptions,
     pattern::Pattern,
     pointer::pointer_to,
@@ -49,7 +50,7 @@ pub(super) struct Compiler<'a> {
 /// document itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Compiled {
-    pub(super) nodes: Vec<Vec<Keyword>>,
+    pub(super) nodes: Vec<Schema>,
     /// The resource of each schema, if there are dynamic references.
     pub(super) resources: Vec<ResourceId>,
 }
@@ -121,7 +122,8 @@ impl<'a> Compiler<'a> {
         }
         recursion::check(&self.compiled.nodes)?;
         let is_dynamic = |keyword: &Keyword| matches!(keyword, Keyword::DynamicRef { .. });
-        if !self.compiled.nodes.iter().flatten().any(is_dynamic) {
+        let mut keywords = self.compiled.nodes.iter().flat_map(|it| &it.keywords);
+        if !keywords.any(is_dynamic) {
             self.compiled.resources.clear();
         }
         Ok(self.compiled)
@@ -133,7 +135,7 @@ impl<'a> Compiler<'a> {
         let key = (ptr::from_ref(place.schema), role);
         let known = *self.by_address.entry(key).or_insert(node);
         if known == node {
-            self.compiled.nodes.push(Vec::new());
+            self.compiled.nodes.push(Schema::new(None, Vec::new()));
             self.compiled.resources.push(place.resource);
             self.waiting.push((node, place, role));
         }
@@ -141,14 +143,17 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles a schema.
-    fn schema(&mut self, place: Place<'a>, node: Node, role: Role) -> Result<Vec<Keyword>> {
+    fn schema(&mut self, place: Place<'a>, node: Node, role: Role) -> Result<Schema> {
         match place.schema {
-            Value::Bool(true) => Ok(Vec::new()),
-            Value::Bool(false) => Ok(vec![Keyword::Value(ValueKeyword::Never)]),
-            Value::Object(_) if role == Role::Whole => Ok(vec![Keyword::Whole(WholeKeyword {
-                part: self.add(place, Role::Part),
-                rejects_undeclared: self.options.rejects_undeclared,
-            })]),
+            Value::Bool(true) => Ok(Schema::new(None, Vec::new())),
+            Value::Bool(false) => Ok(Schema::never()),
+            Value::Object(_) if role == Role::Whole => {
+                let whole = Keyword::Whole(WholeKeyword {
+                    part: self.add(place, Role::Part),
+                    rejects_undeclared: self.options.rejects_undeclared,
+                });
+                Ok(Schema::new(None, vec![whole]))
+            }
             Value::Object(members) => {
                 let schema = SchemaReader::new(members, place, self.document);
                 self.keywords(&Current { schema, node, role })
@@ -163,11 +168,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn keywords(&mut self, current: &Current<'a>) -> Result<Vec<Keyword>> {
+    fn keywords(&mut self, current: &Current<'a>) -> Result<Schema> {
         let (schema, parent) = (&current.schema, current.node);
         if let Some(name) = UNSUPPORTED.iter().find(|it| schema.get(it).is_some()) {
             return Err(schema.error(name, "is not supported"));
         }
+        let types = schema.types()?;
         let value_keywords = schema.value_keywords(self.options.asserts_formats)?;
         for keyword in &value_keywords {
             if let ValueKeyword::Pattern(pattern) = keyword {
@@ -175,10 +181,12 @@ impl<'a> Compiler<'a> {
             }
         }
         let mut keywords: Vec<Keyword> = value_keywords.into_iter().map(Keyword::Value).collect();
-        self.required(current, &mut keywords)?;
+        self.member_keywords(current, &mut keywords)?;
         self.in_place_applicators(current, &mut keywords)?;
         self.item_keywords(current, &mut keywords)?;
-        self.property_keywords(current, &mut keywords)?;
+        if let Some(node) = self.subschema(schema, "propertyNames", Role::Exact) {
+            keywords.push(Keyword::PropertyNames(node));
+        }
         let child = current.role.child();
         if let Some(node) = self.subschema(schema, "unevaluatedItems", child) {
             keywords.push(Keyword::UnevaluatedItems { parent, node });
@@ -189,25 +197,39 @@ impl<'a> Compiler<'a> {
         if current.role != Role::Exact && schema.get("default").is_some() {
             keywords.push(Keyword::Default);
         }
-        Ok(keywords)
+        Ok(Schema::new(types, keywords))
     }
 
-    fn required(&mut self, current: &Current<'a>, keywords: &mut Vec<Keyword>) -> Result<()> {
-        let schema = &current.schema;
-        let Some(names) = schema.get("required") else {
+    fn member_keywords(
+        &mut self,
+        current: &Current<'a>,
+        keywords: &mut Vec<Keyword>,
+    ) -> Result<()> {
+        let (schema, role) = (&current.schema, current.role.child());
+        let required = schema.get("required");
+        let required = required.map(|names| schema.names("required", names));
+        let required = required.transpose()?;
+        let properties = self.named_subschemas(schema, "properties", role)?;
+        let patterns = self.named_subschemas(schema, "patternProperties", role)?;
+        let additional = self.subschema(schema, "additionalProperties", role);
+        let is_complete = patterns.is_some() || additional.is_some();
+        if required.is_none() && properties.is_none() && !is_complete {
             return Ok(());
-        };
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let has_option = current.role != Role::Exact && self.options.accepts_missing_defaults;
-        for name in schema.names("required", names)? {
-            let member = properties.and_then(|properties| properties.get(&name));
-            let member = member.map(|member| self.resources.inside(schema.place, member));
-            keywords.push(Keyword::Required(RequiredKeyword {
-                member: member.map(|member| self.add(member, current.role.child())),
-                unless_default_in: has_option.then_some(current.node),
-                name,
-            }));
         }
+        let has_option = current.role != Role::Exact && self.options.accepts_missing_defaults;
+        let mut table = MemberTable::new(
+            properties.unwrap_or_default(),
+            &required.unwrap_or_default(),
+        );
+        table.unless_default_in = has_option.then_some(current.node);
+        table.additional = additional;
+        table.is_complete = is_complete;
+        for (pattern, node) in patterns.into_iter().flatten() {
+            let pattern = Pattern::new(&pattern)?;
+            self.count_pattern(schema, "patternProperties", &pattern)?;
+            table.patterns.push((pattern, node));
+        }
+        keywords.push(Keyword::Members(Box::new(table)));
         Ok(())
     }
 
@@ -342,40 +364,6 @@ impl<'a> Compiler<'a> {
                 min: schema.limit("minContains")?.unwrap_or(1),
                 max: schema.limit("maxContains")?,
             });
-        }
-        Ok(())
-    }
-
-    fn property_keywords(
-        &mut self,
-        current: &Current<'a>,
-        keywords: &mut Vec<Keyword>,
-    ) -> Result<()> {
-        let (schema, role) = (&current.schema, current.role.child());
-        let (mut names, mut patterns) = (Vec::new(), Vec::new());
-        if let Some(nodes) = self.named_subschemas(schema, "properties", role)? {
-            names.extend(nodes.iter().map(|(name, _)| name.clone()));
-            names.sort_unstable();
-            keywords.push(Keyword::Properties(nodes));
-        }
-        if let Some(nodes) = self.named_subschemas(schema, "patternProperties", role)? {
-            let compiled = nodes.into_iter().map(|(pattern, node)| {
-                let pattern = Pattern::new(&pattern)?;
-                self.count_pattern(schema, "patternProperties", &pattern)?;
-                patterns.push(pattern.clone());
-                Ok((pattern, node))
-            });
-            keywords.push(Keyword::PatternProperties(compiled.collect::<Result<_>>()?));
-        }
-        if let Some(node) = self.subschema(schema, "additionalProperties", role) {
-            keywords.push(Keyword::Additional {
-                named: names,
-                patterns,
-                node,
-            });
-        }
-        if let Some(node) = self.subschema(schema, "propertyNames", Role::Exact) {
-            keywords.push(Keyword::PropertyNames(node));
         }
         Ok(())
     }

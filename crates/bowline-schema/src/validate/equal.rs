@@ -7,8 +7,20 @@ use serde_json::{Number, Value};
 /// Larger than all integers in JSON.
 pub(crate) const INTEGER_LIMIT: f64 = 1e30;
 
+/// Up to this size, all integers are doubles.
+const EXACT_LIMIT: u128 = 1 << f64::MANTISSA_DIGITS;
+
 /// Compares two numbers, however they are written.
+#[inline]
 pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
+    // Nearly all numbers are small.
+    match (left.as_i64(), right.as_i64()) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        _ => compare_any(left, right),
+    }
+}
+
+fn compare_any(left: &Number, right: &Number) -> Ordering {
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
         (Some(left), None) => compare_with_float(left, float(right)),
@@ -52,8 +64,9 @@ pub(super) fn comparisons() -> u64 {
 }
 
 /// Returns whether a number has no fraction.
+#[inline]
 pub(crate) fn is_integer(number: &Number) -> bool {
-    integer(number).is_some() || float(number).fract() == 0.0
+    !number.is_f64() || float(number).fract() == 0.0
 }
 
 /// Returns whether a number is a multiple of another, up to the rounding error
@@ -88,6 +101,9 @@ pub(crate) fn float(number: &Number) -> f64 {
 fn compare_with_float(integer: i128, float: f64) -> Ordering {
     if float.abs() >= INTEGER_LIMIT {
         return compare_floats(0.0, float);
+    }
+    if integer.unsigned_abs() <= EXACT_LIMIT {
+        return compare_floats(integer as f64, float);
     }
     let whole = float.trunc() as i128;
     integer

@@ -67,29 +67,45 @@ pub struct ValidationError {
 }
 
 impl ValidationError {
-    /// Creates an error for the checked value itself.
-    pub(super) fn new(
-        kind: ValidationErrorKind,
-        message: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        Self {
-            pointer: String::new(),
-            message: message.into(),
-            kind,
-            expected: expected.into(),
-            suggestion: None,
-        }
-    }
-
     /// Adds what was probably meant.
     pub(super) fn suggest(mut self, suggestion: Option<&str>) -> Self {
         if let Some(suggestion) = suggestion {
-            // Writing to a string cannot fail.
-            let _ = write!(self.message, "; did you mean `{suggestion}`?");
+            for part in ["; did you mean `", suggestion, "`?"] {
+                self.message.push_str(part);
+            }
             self.suggestion = Some(suggestion.to_owned());
         }
         self
+    }
+}
+
+/// What to find out about a violation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Detail {
+    /// The message, which is all that [`describe`] needs.
+    Message,
+    All,
+}
+
+impl Detail {
+    /// Creates an error for the checked value itself, with its kind and what is
+    /// expected if they are wanted.
+    pub(super) fn error(
+        self,
+        message: String,
+        kind_and_expected: impl FnOnce() -> (ValidationErrorKind, String),
+    ) -> ValidationError {
+        let (kind, expected) = match self {
+            Self::Message => (ValidationErrorKind::Other, String::new()),
+            Self::All => kind_and_expected(),
+        };
+        ValidationError {
+            pointer: String::new(),
+            message,
+            kind,
+            expected,
+            suggestion: None,
+        }
     }
 }
 

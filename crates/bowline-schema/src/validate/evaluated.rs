@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     check::Check,
-    keyword::{Keyword, Node, to_u64},
+    keyword::{Keyword, Node},
 };
 
 /// The items of an array, or the members of an object, that were evaluated.
@@ -44,7 +44,7 @@ impl Check<'_> {
         value: &'v Value,
         evaluated: &mut Evaluated<'v>,
     ) {
-        for keyword in &self.compiled.nodes[node] {
+        for keyword in &self.compiled.nodes[node].keywords {
             // If everything is evaluated there is nothing to add.
             if evaluated.all || !self.budget.spend(1) {
                 return;
@@ -84,21 +84,20 @@ impl Check<'_> {
         names: impl Iterator<Item = &'v str>,
         evaluated: &mut Evaluated<'v>,
     ) {
-        match keyword {
-            Keyword::Properties(nodes) => {
-                self.budget.spend(to_u64(nodes.len()));
-                let named: HashSet<&str> = nodes.iter().map(|(name, _)| &**name).collect();
-                evaluated
-                    .names
-                    .extend(names.filter(|name| named.contains(name)));
-            }
-            Keyword::PatternProperties(nodes) => {
-                let matches = |name: &&str| nodes.iter().any(|(it, _)| self.matches(it, name));
-                evaluated.names.extend(names.filter(matches));
-            }
-            Keyword::Additional { .. } => evaluated.all = true,
-            _ => {}
+        let Keyword::Members(table) = keyword else {
+            return;
+        };
+        evaluated.all |= table.additional.is_some();
+        if evaluated.all {
+            return;
         }
+        let is_declared = |name: &str| {
+            let known = self.budget.spend(1).then(|| table.find(name, 0)).flatten();
+            known.is_some_and(|at| table.names[at].node.is_some())
+        };
+        let is_matched = |name: &str| (table.patterns.iter()).any(|(it, _)| self.matches(it, name));
+        let is_evaluated = |name: &&str| is_declared(name) || is_matched(name);
+        evaluated.names.extend(names.filter(is_evaluated));
     }
 
     /// Follows the keywords that apply other schemas to the same value.
@@ -128,12 +127,8 @@ impl Check<'_> {
                 then,
                 otherwise,
             } => {
-                let branch = if self.is_valid(*condition, value) {
-                    then
-                } else {
-                    otherwise
-                };
-                for node in [Some(*condition), *branch].into_iter().flatten() {
+                let branch = self.branch(*condition, [*then, *otherwise], value);
+                for node in [Some(*condition), branch].into_iter().flatten() {
                     self.collect_if_valid(node, value, evaluated);
                 }
             }
@@ -157,7 +152,7 @@ impl Check<'_> {
         if evaluated.all || !self.is_valid(node, value) {
             return;
         }
-        let mut keywords = self.compiled.nodes[node].iter();
+        let mut keywords = self.compiled.nodes[node].keywords.iter();
         // One of them has evaluated everything that the others have not.
         let evaluates_rest = |keyword: &Keyword| {
             let items = matches!(keyword, Keyword::UnevaluatedItems { .. });

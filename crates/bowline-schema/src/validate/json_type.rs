@@ -71,6 +71,48 @@ impl JsonType {
     }
 }
 
+/// A set of types, with one bit for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Types {
+    /// All types.
+    pub(super) const ANY: Self = Self(u8::MAX);
+
+    /// Returns the types, sorted by name.
+    pub(super) fn iter(self) -> impl Iterator<Item = JsonType> {
+        let is_member = move |kind: &JsonType| self.has(*kind);
+        JsonType::ALL.into_iter().filter(is_member)
+    }
+
+    /// Returns whether a value has one of the types.
+    #[inline]
+    pub(super) fn matches(self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.has(JsonType::Null),
+            Value::Bool(_) => self.has(JsonType::Boolean),
+            Value::Number(number) => {
+                self.has(JsonType::Number) || self.has(JsonType::Integer) && is_integer(number)
+            }
+            Value::String(_) => self.has(JsonType::String),
+            Value::Array(_) => self.has(JsonType::Array),
+            Value::Object(_) => self.has(JsonType::Object),
+        }
+    }
+
+    #[inline]
+    fn has(self, kind: JsonType) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+}
+
+impl FromIterator<JsonType> for Types {
+    fn from_iter<I: IntoIterator<Item = JsonType>>(types: I) -> Self {
+        let bits = types.into_iter().map(|kind| 1 << kind as u8);
+        Self(bits.fold(0, |all, bit| all | bit))
+    }
+}
+
 impl fmt::Display for JsonType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -5,17 +5,44 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Number, Value};
 
 use super::{
-    budget::{string_cost, value_cost},
+    budget::{CheckBudget, string_cost, value_cost},
     equal::{compare, is_multiple, json_equal},
     format::Format,
     hashed::{EnumValues, first_repeated},
-    json_type::JsonType,
+    json_type::Types,
+    member_table::MemberTable,
     pattern::Pattern,
     resources::ResourceId,
 };
 
 /// The index of a schema in its document.
 pub(super) type Node = usize;
+
+/// A schema.
+#[derive(Clone, Debug)]
+pub(super) struct Schema {
+    pub(super) types: Types,
+    /// The other keywords.
+    pub(super) keywords: Vec<Keyword>,
+    /// The number of steps to look at each of them once.
+    pub(super) steps: u64,
+}
+
+impl Schema {
+    pub(super) fn new(types: Option<Types>, keywords: Vec<Keyword>) -> Self {
+        let count = keywords.iter().map(Keyword::count).sum::<usize>();
+        Self {
+            types: types.unwrap_or(Types::ANY),
+            steps: to_u64(1 + usize::from(types.is_some()) + count),
+            keywords,
+        }
+    }
+
+    /// Returns a schema for no value.
+    pub(super) fn never() -> Self {
+        Self::new(None, vec![Keyword::Value(ValueKeyword::Never)])
+    }
+}
 
 /// A keyword of a schema.
 #[derive(Clone, Debug)]
@@ -57,18 +84,8 @@ pub(super) enum Keyword {
         min: u64,
         max: Option<u64>,
     },
-    /// A member that must be there.
-    Required(RequiredKeyword),
-    /// Schemas for the members of an object.
-    Properties(Vec<(String, Node)>),
-    PatternProperties(Vec<(Pattern, Node)>),
-    /// For the members that are neither named nor match a pattern.
-    Additional {
-        /// Sorted.
-        named: Vec<String>,
-        patterns: Vec<Pattern>,
-        node: Node,
-    },
+    /// What members there are, must be and may be.
+    Members(Box<MemberTable>),
     PropertyNames(Node),
     /// For the items that nothing else in a schema has evaluated.
     UnevaluatedItems {
@@ -84,6 +101,16 @@ pub(super) enum Keyword {
     Default,
 }
 
+impl Keyword {
+    /// Returns how many keywords of the draft, or names in one, this stands for.
+    fn count(&self) -> usize {
+        match self {
+            Self::Members(table) => table.required.len() + 3,
+            _ => 1,
+        }
+    }
+}
+
 /// The first of all schemas for the same value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WholeKeyword {
@@ -93,23 +120,12 @@ pub(super) struct WholeKeyword {
     pub(super) rejects_undeclared: bool,
 }
 
-/// A member that must be there.
-#[derive(Clone, Debug)]
-pub(super) struct RequiredKeyword {
-    pub(super) name: String,
-    /// The schema of the member, if it is declared beside the keyword.
-    pub(super) member: Option<Node>,
-    /// The schema of the keyword, if the member may be absent where it has a default.
-    pub(super) unless_default_in: Option<Node>,
-}
-
 /// A keyword that needs no other schema.
 #[derive(Clone, Debug)]
 pub(super) enum ValueKeyword {
     Never,
-    Types(Vec<JsonType>),
     Const(Value),
-    Enum(EnumValues),
+    Enum(Box<EnumValues>),
     Minimum(Number),
     Maximum(Number),
     ExclusiveMinimum(Number),
@@ -128,48 +144,59 @@ pub(super) enum ValueKeyword {
 }
 
 impl ValueKeyword {
-    /// Returns whether a value satisfies the keyword. Values of types it does
-    /// not apply to do.
-    pub(super) fn is_met(&self, value: &Value) -> bool {
+    /// Returns whether a value satisfies the keyword, and there are enough steps to
+    /// find out. Values of types it does not apply to do.
+    #[inline]
+    pub(super) fn is_met(&self, value: &Value, budget: &CheckBudget) -> bool {
         match (self, value) {
             (Self::Never, _) => false,
-            (Self::Types(types), _) => types.iter().any(|kind| kind.matches(value)),
-            (Self::Const(expected), _) => json_equal(value, expected),
-            (Self::Enum(options), _) => options.contains(value),
+            (Self::Const(expected), _) => {
+                budget.spend(value_cost(expected)) && json_equal(value, expected)
+            }
+            (Self::Enum(options), _) => budget.spend(value_cost(value)) && options.contains(value),
             (Self::Minimum(limit), Value::Number(it)) => compare(it, limit).is_ge(),
             (Self::Maximum(limit), Value::Number(it)) => compare(it, limit).is_le(),
             (Self::ExclusiveMinimum(limit), Value::Number(it)) => compare(it, limit).is_gt(),
             (Self::ExclusiveMaximum(limit), Value::Number(it)) => compare(it, limit).is_lt(),
             (Self::MultipleOf(divisor), Value::Number(it)) => is_multiple(it, divisor),
-            (Self::MinLength(limit), Value::String(it)) => to_u64(it.chars().count()) >= *limit,
-            (Self::MaxLength(limit), Value::String(it)) => to_u64(it.chars().count()) <= *limit,
-            (Self::Pattern(pattern), Value::String(it)) => pattern.is_match(it),
-            (Self::Format(format), Value::String(it)) => format.is_match(it),
+            (Self::MinLength(limit), Value::String(it)) => {
+                budget.spend(string_cost(it)) && !is_shorter(it, *limit)
+            }
+            (Self::MaxLength(limit), Value::String(it)) => {
+                budget.spend(string_cost(it)) && !is_longer(it, *limit)
+            }
+            (Self::Pattern(pattern), Value::String(it)) => {
+                budget.spend(pattern.cost(it)) && pattern.is_match(it)
+            }
+            (Self::Format(format), Value::String(it)) => {
+                budget.spend(to_u64(it.len())) && format.is_match(it)
+            }
             (Self::MinItems(limit), Value::Array(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxItems(limit), Value::Array(it)) => to_u64(it.len()) <= *limit,
-            (Self::UniqueItems, Value::Array(it)) => first_repeated(it).is_none(),
+            (Self::UniqueItems, Value::Array(it)) => {
+                budget.spend(2 * value_cost(value)) && first_repeated(it).is_none()
+            }
             (Self::MinProperties(limit), Value::Object(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxProperties(limit), Value::Object(it)) => to_u64(it.len()) <= *limit,
             (Self::DependentRequired(name, others), Value::Object(it)) => {
-                !it.contains_key(name) || others.iter().all(|other| it.contains_key(other))
+                let has = |name: &String| it.contains_key(name);
+                budget.spend(to_u64(others.len())) && (!has(name) || others.iter().all(has))
             }
             _ => true,
         }
     }
+}
 
-    /// Returns the number of steps to check a value, beyond one.
-    pub(super) fn cost(&self, value: &Value) -> u64 {
-        match (self, value) {
-            (Self::Const(expected), _) => value_cost(expected),
-            (Self::Enum(_), _) => value_cost(value),
-            (Self::UniqueItems, Value::Array(_)) => 2 * value_cost(value),
-            (Self::MinLength(_) | Self::MaxLength(_), Value::String(it)) => string_cost(it),
-            (Self::Pattern(pattern), Value::String(it)) => pattern.cost(it),
-            (Self::Format(_), Value::String(it)) => to_u64(it.len()),
-            (Self::DependentRequired(_, others), _) => to_u64(others.len()),
-            _ => 0,
-        }
-    }
+/// Returns whether a string has less characters. They need not be counted if there are
+/// few or many bytes: a character has one to four.
+fn is_shorter(text: &str, limit: u64) -> bool {
+    let bytes = to_u64(text.len());
+    bytes < limit || bytes / 4 < limit && to_u64(text.chars().count()) < limit
+}
+
+/// Returns whether a string has more characters.
+fn is_longer(text: &str, limit: u64) -> bool {
+    limit < u64::MAX && !is_shorter(text, limit + 1)
 }
 
 /// Converts a length for comparison with limits.

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::{
     compile::Compiled,
     display::{TruncatedJson, truncate_entry},
-    json_type::JsonType,
+    json_type::{JsonType, Types},
     keyword::{Keyword, Node, ValueKeyword},
+    member_table::MemberTable,
     violation::one_of,
 };
 
@@ -32,7 +33,7 @@ impl Compiled {
         let mut parts = vec![node];
         let mut at = 0;
         while at < parts.len() {
-            for keyword in &self.nodes[parts[at]] {
+            for keyword in &self.nodes[parts[at]].keywords {
                 let others = match keyword {
                     Keyword::Ref(node) | Keyword::DynamicRef { target: node, .. } => &[*node][..],
                     Keyword::Whole(whole) => &[whole.part],
@@ -54,16 +55,20 @@ impl Compiled {
     /// with it.
     pub(super) fn all_keywords(&self, node: Node) -> impl Iterator<Item = &Keyword> {
         let parts = self.parts(node).into_iter();
-        parts.flat_map(|part| &self.nodes[part])
+        parts.flat_map(|part| &self.nodes[part].keywords)
+    }
+
+    /// Returns what a schema says about members.
+    fn member_tables(&self, node: Node) -> impl Iterator<Item = &MemberTable> {
+        self.all_keywords(node).filter_map(|keyword| match keyword {
+            Keyword::Members(table) => Some(&**table),
+            _ => None,
+        })
     }
 
     /// Returns the members that a schema declares, with their schemas.
-    pub(super) fn members(&self, node: Node) -> impl Iterator<Item = &(String, Node)> {
-        let keywords = self.all_keywords(node);
-        keywords.flat_map(|keyword| match keyword {
-            Keyword::Properties(nodes) => &nodes[..],
-            _ => &[],
-        })
+    pub(super) fn members(&self, node: Node) -> impl Iterator<Item = (&str, Node)> {
+        self.member_tables(node).flat_map(MemberTable::declared)
     }
 
     /// Returns the values that a schema lists.
@@ -85,11 +90,8 @@ impl Compiled {
 
     /// Returns the names of the members that a schema requires.
     fn required(&self, node: Node) -> impl Iterator<Item = &str> {
-        let keywords = self.all_keywords(node);
-        keywords.filter_map(|keyword| match keyword {
-            Keyword::Required(required) => Some(required.name.as_str()),
-            _ => None,
-        })
+        let required = self.member_tables(node).flat_map(MemberTable::required);
+        required.map(|known| known.name.as_str())
     }
 
     /// Returns whether a schema requires a member.
@@ -116,17 +118,22 @@ impl Compiled {
         };
         *fuel = left;
         let same_type = |other: &Value| mem::discriminant(other) == mem::discriminant(value);
-        self.all_keywords(node).all(|keyword| match keyword {
-            Keyword::Value(ValueKeyword::Never) => false,
-            Keyword::Value(ValueKeyword::Types(types)) => types.iter().any(|it| it.matches(value)),
-            Keyword::Value(ValueKeyword::Const(only)) => same_type(only),
-            Keyword::Value(ValueKeyword::Enum(options)) => options.values().iter().any(same_type),
-            Keyword::AnyOf(nodes)
-            | Keyword::OneOf(nodes)
-            | Keyword::OneOfWithOptions { nodes, .. } => nodes
-                .iter()
-                .any(|node| self.allows_type_within(fuel, *node, value)),
-            _ => true,
+        let mut parts = self.parts(node).into_iter().map(|part| &self.nodes[part]);
+        parts.all(|part| {
+            part.types.matches(value)
+                && part.keywords.iter().all(|keyword| match keyword {
+                    Keyword::Value(ValueKeyword::Never) => false,
+                    Keyword::Value(ValueKeyword::Const(only)) => same_type(only),
+                    Keyword::Value(ValueKeyword::Enum(options)) => {
+                        options.values().iter().any(same_type)
+                    }
+                    Keyword::AnyOf(nodes)
+                    | Keyword::OneOf(nodes)
+                    | Keyword::OneOfWithOptions { nodes, .. } => nodes
+                        .iter()
+                        .any(|node| self.allows_type_within(fuel, *node, value)),
+                    _ => true,
+                })
         })
     }
 
@@ -155,11 +162,9 @@ impl Compiled {
             append_new(all, written.map(|it| TruncatedJson(it).to_string()));
             return;
         }
-        let mut types: Option<&[JsonType]> = None;
         for keyword in self.all_keywords(node) {
             match keyword {
                 Keyword::Value(ValueKeyword::Never) => return,
-                Keyword::Value(ValueKeyword::Types(found)) => types = types.or(Some(found)),
                 Keyword::AnyOf(nodes)
                 | Keyword::OneOf(nodes)
                 | Keyword::OneOfWithOptions { nodes, .. } => {
@@ -173,8 +178,9 @@ impl Compiled {
         }
         let is_object =
             || self.members(node).next().is_some() || self.required(node).next().is_some();
-        match types {
-            Some(types) => append_new(all, types.iter().map(|it| self.words(*it, node))),
+        let types = self.parts(node).into_iter().map(|it| self.nodes[it].types);
+        match types.into_iter().find(|types| *types != Types::ANY) {
+            Some(types) => append_new(all, types.iter().map(|it| self.words(it, node))),
             None if is_object() => append_new(all, [self.words(JsonType::Object, node)]),
             None => append_new(all, ["any value".to_owned()]),
         }
@@ -189,9 +195,9 @@ impl Compiled {
         let members = self.members(node).take(MAX_CHOICES);
         let mut traits = Vec::new();
         for (name, member) in members {
-            let position = required.iter().position(|it| it == name);
+            let position = required.iter().position(|it| *it == name);
             let is_required = position.map(|at| required.remove(at)).is_some();
-            match self.only_choice(*member) {
+            match self.only_choice(member) {
                 Some(only) => traits.push(format!("`{name}` {}", TruncatedJson(only))),
                 None if is_required => traits.push(format!("`{name}`")),
                 None => {}

@@ -1,0 +1,225 @@
+//! Why the members of an object are not valid.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{
+    ValidationError,
+    declared::unique,
+    display::{quoted, truncate_message},
+    error_kind::ValidationErrorKind as Kind,
+    explain::Explanation,
+    keyword::{Keyword, Node, to_u64},
+    location::Location,
+    member_table::MemberTable,
+    violation::{missing_member, unknown_member},
+};
+
+/// Up to this many members are found without allocating.
+const FEW_MEMBERS: usize = 16;
+
+impl<'a> Explanation<'a> {
+    pub(super) fn explain_object(
+        &mut self,
+        keyword: &'a Keyword,
+        members: &Map<String, Value>,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
+        match keyword {
+            Keyword::Members(table) => self.explain_members(table, members, location),
+            Keyword::DependentSchemas(nodes) if !self.check.budget.spend(to_u64(nodes.len())) => {
+                false
+            }
+            Keyword::DependentSchemas(nodes) => self.all(nodes, |this, (name, node)| {
+                !members.contains_key(name) || this.explain(*node, value, location)
+            }),
+            Keyword::UnevaluatedProperties { parent, node } => {
+                self.explain_unevaluated(*parent, *node, value, location)
+            }
+            Keyword::PropertyNames(node) => self.all(members.keys(), |this, name| {
+                this.explain_name(*node, name, location)
+            }),
+            _ => true,
+        }
+    }
+
+    /// Reports in the order of the schema, whatever that of the object.
+    fn explain_members(
+        &mut self,
+        table: &'a MemberTable,
+        members: &Map<String, Value>,
+        location: &Location<'_>,
+    ) -> bool {
+        if !self.check.budget.spend(to_u64(members.len())) {
+            return false;
+        }
+        let (mut few, mut many) = ([None; FEW_MEMBERS], Vec::new());
+        let found = match few.get_mut(..table.names.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(table.names.len(), None);
+                &mut many[..]
+            }
+        };
+        let (mut next, mut unknown) = (0, false);
+        for (name, member) in members {
+            match table.find(name, next) {
+                Some(at) => {
+                    found[at] = Some(member);
+                    next = at + 1;
+                    unknown |= table.names[at].node.is_none();
+                }
+                None => unknown = true,
+            }
+        }
+        let mut is_valid = self.all(&table.required, |this, at| {
+            let known = &table.names[*at];
+            let is_met = found[*at].is_some() || this.check.has_default(table, known);
+            let compiled = this.check.compiled;
+            this.require(is_met, location, |detail| {
+                missing_member(&known.name, detail, || match known.node {
+                    Some(member) => compiled.expectation(member),
+                    None => "any value".to_owned(),
+                })
+            })
+        });
+        is_valid &= self.all(table.names.iter().zip(&*found), |this, (known, member)| {
+            let Some((node, member)) = known.node.zip(*member) else {
+                return true;
+            };
+            this.explain(node, member, &Location::Member(location, &known.name))
+        });
+        is_valid &= self.all(&table.patterns, |this, (pattern, node)| {
+            this.all(members, |this, (name, member)| {
+                !this.check.matches(pattern, name)
+                    || this.explain(*node, member, &Location::Member(location, name))
+            })
+        });
+        match table.additional.filter(|_| unknown) {
+            Some(node) => is_valid & self.explain_additional(table, node, members, location),
+            None => is_valid,
+        }
+    }
+
+    fn explain_additional(
+        &mut self,
+        table: &'a MemberTable,
+        node: Node,
+        members: &Map<String, Value>,
+        location: &Location<'_>,
+    ) -> bool {
+        let others = members.iter().filter(|(name, _)| {
+            let known = table.find(name, 0);
+            let is_named = known.is_some_and(|at| table.names[at].node.is_some());
+            let mut patterns = table.patterns.iter();
+            !is_named && !patterns.any(|(it, _)| self.check.matches(it, name))
+        });
+        let others = others.collect();
+        let known = |_: &mut Self| {
+            let mut names: Vec<_> = table.declared().map(|(name, _)| name).collect();
+            names.sort_unstable();
+            names
+        };
+        self.explain_others("Additional", others, node, known, location)
+    }
+
+    fn explain_unevaluated(
+        &mut self,
+        parent: Node,
+        node: Node,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
+        let evaluated = self.check.evaluated(parent, value);
+        let members = value.as_object().into_iter().flatten();
+        let others = members.filter(|(name, _)| !evaluated.contains_member(name));
+        let others = others.collect();
+        let known = |this: &mut Self| {
+            let declared = this.check.declared(parent, value);
+            unique(declared.names()).collect()
+        };
+        self.explain_others("Unevaluated", others, node, known, location)
+    }
+
+    /// Explains the members that are not described one by one. `known` returns the names
+    /// of those that are.
+    fn explain_others(
+        &mut self,
+        kind: &str,
+        others: Vec<(&String, &Value)>,
+        node: Node,
+        known: impl FnOnce(&mut Self) -> Vec<&'a str>,
+        location: &Location<'_>,
+    ) -> bool {
+        if !self.check.is_never(node) {
+            return self.all(others, |this, (name, member)| {
+                this.explain(node, member, &Location::Member(location, name))
+            });
+        }
+        if others.is_empty() {
+            return true;
+        }
+        let known = known(self);
+        // If a schema does not match, its members are not evaluated either. Its own
+        // errors say more.
+        let explained: HashSet<&str> = match self.has_error_within(location) {
+            true => known.iter().copied().collect(),
+            false => HashSet::new(),
+        };
+        let unexpected = others
+            .into_iter()
+            .filter(|(name, _)| !explained.contains(name.as_str()));
+        self.all(unexpected, |this, (name, _)| {
+            this.require(false, location, |detail| {
+                let shown = truncate_message(format!("'{name}'"));
+                let why = format!("{kind} properties are not allowed ({shown} was unexpected)");
+                unknown_member(name, why, &known, detail)
+            })
+        });
+        false
+    }
+
+    /// Reports members that are not declared, if the schemas do not say what else there
+    /// may be.
+    pub(super) fn explain_undeclared(
+        &mut self,
+        node: Node,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
+        let Some(members) = value.as_object() else {
+            return true;
+        };
+        let declared = self.check.declared(node, value);
+        let known: Vec<&str> = unique(declared.names()).collect();
+        self.all(declared.undeclared(members), |this, name| {
+            this.require(false, location, |detail| {
+                let why = format!("{} is not a known property", quoted(name));
+                unknown_member(name, why, &known, detail)
+            })
+        })
+    }
+
+    /// Explains the name of a member.
+    fn explain_name(&mut self, node: Node, name: &str, location: &Location<'_>) -> bool {
+        let before = self.errors.len();
+        let is_valid = self.explain(node, &Value::from(name), location);
+        for error in &mut self.errors[before..] {
+            let name = truncate_message(name.to_owned());
+            error.kind = Kind::InvalidMemberName { name };
+            error.message.push_str(" (the name of a member)");
+        }
+        is_valid
+    }
+
+    fn has_error_within(&self, location: &Location<'_>) -> bool {
+        let outer = truncate_message(location.pointer());
+        let is_within = |error: &ValidationError| {
+            let inside = error.pointer.strip_prefix(&outer);
+            inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/'))
+        };
+        self.errors.iter().any(is_within)
+    }
+}
