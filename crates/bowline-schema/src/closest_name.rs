@@ -15,25 +15,110 @@ const MAX_CHARS: usize = 128;
 /// assert_eq!(closest_name("weather", known), None);
 /// ```
 pub fn closest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let is_short = |text: &str| text.chars().nth(MAX_CHARS).is_none();
-    if !is_short(name) {
-        return None;
-    }
-    let name = name.to_lowercase();
-    let known = known.into_iter().filter(|candidate| is_short(candidate));
-    let close = known.filter_map(|candidate| {
-        let distance = strsim::osa_distance(&name, &candidate.to_lowercase());
-        let length = name.chars().count().max(candidate.chars().count());
+    let name = Name::new(name)?;
+    let mut closest = None;
+    let mut closest_distance = usize::MAX;
+    for candidate in known {
+        let Some(length) = short_length(candidate) else {
+            continue;
+        };
+        let longer = name.length.max(length);
         // Part of the name must remain: `c` is not a typo of `a`.
-        let is_close = distance <= (length / 3).max(1) && distance < length;
-        is_close.then_some((distance, candidate))
-    });
-    let closest = close.min_by_key(|(distance, _)| *distance);
-    closest.map(|(_, candidate)| candidate)
+        let max = (longer / 3).max(1).min(longer.saturating_sub(1));
+        // The difference in length is the least that there can be.
+        if name.length.abs_diff(length) > max.min(closest_distance) {
+            continue;
+        }
+        let distance = name.distance(candidate);
+        if distance <= max && distance < closest_distance {
+            (closest, closest_distance) = (Some(candidate), distance);
+        }
+    }
+    closest
+}
+
+/// Returns the number of characters, unless there are too many.
+fn short_length(text: &str) -> Option<usize> {
+    let length = match text.is_ascii() {
+        true => text.len(),
+        false => text.chars().take(MAX_CHARS + 1).count(),
+    };
+    (length <= MAX_CHARS).then_some(length)
+}
+
+fn lower_case(text: &str) -> impl Iterator<Item = char> {
+    text.chars().flat_map(char::to_lowercase)
+}
+
+/// A name in lower case, with what it takes to compare it with others: for each character
+/// a bit set of the positions that have it.
+struct Name {
+    ascii: [u128; 128],
+    others: Vec<(char, u128)>,
+    length: usize,
+}
+
+impl Name {
+    /// Reads a name, unless it is empty or too long.
+    fn new(name: &str) -> Option<Self> {
+        short_length(name)?;
+        let mut this = Self {
+            ascii: [0; 128],
+            others: Vec::new(),
+            length: 0,
+        };
+        for character in lower_case(name) {
+            let position = 1_u128.checked_shl(this.length.try_into().ok()?)?;
+            match this.ascii.get_mut(character as usize) {
+                Some(positions) => *positions |= position,
+                None => this.others.push((character, position)),
+            }
+            this.length += 1;
+        }
+        (this.length > 0).then_some(this)
+    }
+
+    fn positions(&self, character: char) -> u128 {
+        let of_others = || {
+            let same = self.others.iter().filter(|(it, _)| *it == character);
+            same.fold(0, |all, (_, position)| all | position)
+        };
+        let ascii = self.ascii.get(character as usize);
+        ascii.copied().unwrap_or_else(of_others)
+    }
+
+    /// Returns how many characters must be inserted, removed, replaced or swapped with
+    /// the next, each at most once.
+    ///
+    /// Computes a column of the usual table at once: it is kept as the rows at which it
+    /// grows and at which it shrinks (Hyyrö, A bit-vector algorithm for computing
+    /// Levenshtein and Damerau edit distances, 2003).
+    fn distance(&self, other: &str) -> usize {
+        let last_row = 1 << (self.length - 1);
+        let (mut grows, mut shrinks) = (u128::MAX, 0_u128);
+        let (mut diagonal, mut previous) = (0_u128, 0_u128);
+        let mut distance = self.length;
+        for character in lower_case(other) {
+            let same = self.positions(character);
+            let swapped = ((!diagonal & same) << 1) & previous;
+            diagonal = ((same & grows).wrapping_add(grows) ^ grows) | same | shrinks | swapped;
+            let grows_across = shrinks | !(diagonal | grows);
+            let shrinks_across = diagonal & grows;
+            distance += usize::from(grows_across & last_row != 0);
+            distance -= usize::from(shrinks_across & last_row != 0);
+            let grows_across = grows_across << 1 | 1;
+            grows = shrinks_across << 1 | !(diagonal | grows_across);
+            shrinks = grows_across & diagonal;
+            previous = same;
+        }
+        distance
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -56,6 +141,32 @@ mod tests {
         assert_eq!(closest_name("A", ["a", "b"]), Some("a"));
         // Swapped letters are one difference: two would be too many here.
         assert_eq!(closest_name("gti", ["git"]), Some("git"));
+    }
+
+    #[test]
+    fn differences_are_counted() {
+        let distance = |one, other| Name::new(one).expect("a name").distance(other);
+        for (one, other, expected) in [
+            ("kitten", "sitting", 3),
+            ("a", "", 1),
+            ("ab", "ba", 1),
+            ("abcd", "badc", 2),
+            // Nothing is changed twice.
+            ("ca", "abc", 3),
+            ("straße", "STRASSE", 2),
+            ("ÄÖÜ", "äöü", 0),
+            ("über", "büer", 1),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} and {other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_as_by_the_usual_table(one in "[abcü]{1,12}", other in "[abcü]{0,12}") {
+            let name = Name::new(&one).expect("a name");
+            prop_assert_eq!(name.distance(&other), strsim::osa_distance(&one, &other));
+        }
     }
 
     #[test]

@@ -61,14 +61,14 @@ impl Budget {
 /// The remaining steps of one check.
 #[derive(Debug)]
 pub(super) struct CheckBudget {
-    /// Negative once there were too few.
-    remaining: Cell<i64>,
+    /// One more than there are steps left, or 0 once there were too few.
+    left: Cell<u64>,
 }
 
 impl CheckBudget {
     pub(super) fn new(steps: u64) -> Self {
         Self {
-            remaining: Cell::new(steps.min(MAX_STEPS) as i64),
+            left: Cell::new(steps + 1),
         }
     }
 
@@ -76,25 +76,26 @@ impl CheckBudget {
     /// few, none are left.
     #[inline]
     pub(super) fn spend(&self, steps: u64) -> bool {
-        let left = self.remaining.get().saturating_sub_unsigned(steps);
-        self.remaining.set(left);
-        left >= 0
+        let left = self.left.get();
+        let is_enough = steps < left;
+        self.left.set(if is_enough { left - steps } else { 0 });
+        is_enough
     }
 
     /// Spends all steps that are left, and more.
     pub(super) fn exhaust(&self) {
-        self.remaining.set(i64::MIN);
+        self.left.set(0);
     }
 
     /// Returns whether there were too few steps.
     #[inline]
     pub(super) fn is_exhausted(&self) -> bool {
-        self.remaining.get() < 0
+        self.left.get() == 0
     }
 
     /// Returns the number of steps left.
     pub(super) fn remaining(&self) -> u64 {
-        self.remaining.get().try_into().unwrap_or(0)
+        self.left.get().saturating_sub(1)
     }
 }
 

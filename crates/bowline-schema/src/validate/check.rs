@@ -9,7 +9,6 @@ use super::{
     budget::{CheckBudget, MAX_DEPTH},
     compile::Compiled,
     keyword::{Keyword, Node, Schema, ValueKeyword, WholeKeyword, to_u64},
-    pattern::Pattern,
     resources::ResourceId,
 };
 
@@ -36,24 +35,43 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Returns whether a value is valid.
-    #[inline]
+    /// Returns whether a value is valid. Inlined, since most schemas only name types.
+    #[inline(always)]
     pub(super) fn is_valid(&mut self, node: Node, value: &Value) -> bool {
         let schema = &self.compiled.nodes[node];
-        self.budget.spend(schema.steps)
-            && schema.types.matches(value)
-            && (schema.keywords.is_empty() || self.meets_all(node, schema, value))
+        self.is_valid_itself(schema, value)
+            && (schema.is_leaf || self.is_valid_inside(node, schema, value))
     }
 
-    fn meets_all(&mut self, node: Node, schema: &'a Schema, value: &Value) -> bool {
+    /// Checks what needs no other schema.
+    #[inline(always)]
+    pub(super) fn is_valid_itself(&self, schema: &Schema, value: &Value) -> bool {
+        self.budget.spend(schema.steps)
+            && schema.types.matches(value)
+            && (schema.values.is_empty() || self.meets_values(&schema.values, value))
+    }
+
+    #[inline(never)]
+    fn meets_values(&self, keywords: &[ValueKeyword], value: &Value) -> bool {
+        let mut keywords = keywords.iter();
+        keywords.all(|keyword| keyword.is_met(value, self.budget))
+    }
+
+    #[inline(never)]
+    fn is_valid_inside(&mut self, node: Node, schema: &'a Schema, value: &Value) -> bool {
         let entered = self.enter(node);
-        let is_valid = self.meets_each(schema, value);
+        let is_valid = self.meets_others(schema, value);
         self.leave(entered);
         is_valid
     }
 
     #[inline]
-    fn meets_each(&mut self, schema: &'a Schema, value: &Value) -> bool {
+    fn meets_others(&mut self, schema: &'a Schema, value: &Value) -> bool {
+        if let (Some(table), Value::Object(members)) = (&schema.members, value)
+            && !self.has_valid_members(table, members)
+        {
+            return false;
+        }
         let mut keywords = schema.keywords.iter();
         keywords.all(|keyword| self.meets(keyword, value))
     }
@@ -98,17 +116,6 @@ impl<'a> Check<'a> {
         outermost.next().copied().unwrap_or(target)
     }
 
-    /// Returns whether a string matches.
-    pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> bool {
-        self.budget.spend(pattern.cost(text)) && pattern.is_match(text)
-    }
-
-    /// Returns whether no value is valid for a schema.
-    pub(super) fn is_never(&self, node: Node) -> bool {
-        let keywords = &self.compiled.nodes[node].keywords[..];
-        matches!(keywords, [Keyword::Value(ValueKeyword::Never)])
-    }
-
     /// Returns the branch of a condition that a value must match.
     pub(super) fn branch(
         &mut self,
@@ -122,28 +129,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    #[inline]
     fn meets(&mut self, keyword: &'a Keyword, value: &Value) -> bool {
-        match (keyword, value) {
-            // These are most keywords.
-            (Keyword::Value(keyword), _) => keyword.is_met(value, self.budget),
-            (Keyword::Members(table), Value::Object(members)) => {
-                self.has_valid_members(table, members)
-            }
-            (Keyword::Members(_), _) => true,
-            (Keyword::Items(from, node), Value::Array(items)) => {
-                let mut others = items.iter().skip(*from);
-                others.all(|item| self.is_valid(*node, item))
-            }
-            (Keyword::Ref(node), _) => self.is_valid(*node, value),
-            _ => self.meets_other(keyword, value),
-        }
-    }
-
-    /// Kept apart, so that recursion through the others needs little of the stack.
-    #[inline(never)]
-    fn meets_other(&mut self, keyword: &'a Keyword, value: &Value) -> bool {
         match keyword {
+            Keyword::Ref(node) => self.is_valid(*node, value),
             Keyword::Whole(whole) => self.is_valid_whole(*whole, value),
             Keyword::DynamicRef { target, candidates } => {
                 let node = self.dynamic_target(*target, candidates);
@@ -187,9 +175,8 @@ impl<'a> Check<'a> {
     fn is_valid_whole(&mut self, whole: WholeKeyword, value: &Value) -> bool {
         let schema = &self.compiled.nodes[whole.part];
         let outer = self.whole.replace(whole.part);
-        let is_valid = self.budget.spend(schema.steps)
-            && schema.types.matches(value)
-            && self.meets_each(schema, value)
+        let is_valid = self.is_valid_itself(schema, value)
+            && self.meets_others(schema, value)
             && !(whole.rejects_undeclared && self.has_undeclared(whole.part, value));
         self.whole = outer;
         is_valid
@@ -197,6 +184,10 @@ impl<'a> Check<'a> {
 
     fn is_valid_array(&mut self, keyword: &Keyword, items: &[Value], value: &Value) -> bool {
         match keyword {
+            Keyword::Items(from, node) => {
+                let mut others = items.iter().skip(*from);
+                others.all(|item| self.is_valid(*node, item))
+            }
             Keyword::PrefixItems(nodes) => {
                 let mut items = items.iter().zip(nodes);
                 items.all(|(item, node)| self.is_valid(*node, item))

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     display::{TruncatedJson, quoted},
-    keyword::{Keyword, Node, Schema, ValueKeyword, WholeKeyword},
+    json_type::Types,
+    keyword::{Keyword, Node, Schema, ValueKeyword, WholeKeyword, to_u64},
     member_table::MemberTable,
     options::ValidatorOptions,
     pattern::Pattern,
@@ -135,7 +136,7 @@ impl<'a> Compiler<'a> {
         let key = (ptr::from_ref(place.schema), role);
         let known = *self.by_address.entry(key).or_insert(node);
         if known == node {
-            self.compiled.nodes.push(Schema::new(None, Vec::new()));
+            self.compiled.nodes.push(Schema::any());
             self.compiled.resources.push(place.resource);
             self.waiting.push((node, place, role));
         }
@@ -145,14 +146,19 @@ impl<'a> Compiler<'a> {
     /// Compiles a schema.
     fn schema(&mut self, place: Place<'a>, node: Node, role: Role) -> Result<Schema> {
         match place.schema {
-            Value::Bool(true) => Ok(Schema::new(None, Vec::new())),
+            Value::Bool(true) => Ok(Schema::any()),
             Value::Bool(false) => Ok(Schema::never()),
             Value::Object(_) if role == Role::Whole => {
                 let whole = Keyword::Whole(WholeKeyword {
                     part: self.add(place, Role::Part),
                     rejects_undeclared: self.options.rejects_undeclared,
                 });
-                Ok(Schema::new(None, vec![whole]))
+                Ok(Schema {
+                    keywords: vec![whole],
+                    is_leaf: false,
+                    steps: 2,
+                    ..Schema::any()
+                })
             }
             Value::Object(members) => {
                 let schema = SchemaReader::new(members, place, self.document);
@@ -174,15 +180,16 @@ impl<'a> Compiler<'a> {
             return Err(schema.error(name, "is not supported"));
         }
         let types = schema.types()?;
-        let value_keywords = schema.value_keywords(self.options.asserts_formats)?;
-        for keyword in &value_keywords {
+        let mut values = schema.value_keywords(self.options.asserts_formats)?;
+        for keyword in &values {
             if let ValueKeyword::Pattern(pattern) = keyword {
                 self.count_pattern(schema, "pattern", pattern)?;
             }
         }
-        let mut keywords: Vec<Keyword> = value_keywords.into_iter().map(Keyword::Value).collect();
-        self.member_keywords(current, &mut keywords)?;
+        let members = self.member_table(current)?;
+        let mut keywords = Vec::new();
         self.in_place_applicators(current, &mut keywords)?;
+        self.legacy_dependencies(current, &mut values, &mut keywords)?;
         self.item_keywords(current, &mut keywords)?;
         if let Some(node) = self.subschema(schema, "propertyNames", Role::Exact) {
             keywords.push(Keyword::PropertyNames(node));
@@ -194,17 +201,21 @@ impl<'a> Compiler<'a> {
         if let Some(node) = self.subschema(schema, "unevaluatedProperties", child) {
             keywords.push(Keyword::UnevaluatedProperties { parent, node });
         }
-        if current.role != Role::Exact && schema.get("default").is_some() {
-            keywords.push(Keyword::Default);
-        }
-        Ok(Schema::new(types, keywords))
+        let names = members.as_ref().map_or(0, |table| table.required.len() + 3);
+        let count = usize::from(types.is_some()) + values.len() + names + keywords.len();
+        Ok(Schema {
+            types: types.unwrap_or(Types::ANY),
+            is_leaf: members.is_none() && keywords.is_empty(),
+            values,
+            members,
+            keywords,
+            has_default: current.role != Role::Exact && schema.get("default").is_some(),
+            steps: to_u64(1 + count),
+        })
     }
 
-    fn member_keywords(
-        &mut self,
-        current: &Current<'a>,
-        keywords: &mut Vec<Keyword>,
-    ) -> Result<()> {
+    /// Compiles the keywords about the members of an object.
+    fn member_table(&mut self, current: &Current<'a>) -> Result<Option<Box<MemberTable>>> {
         let (schema, role) = (&current.schema, current.role.child());
         let required = schema.get("required");
         let required = required.map(|names| schema.names("required", names));
@@ -214,7 +225,7 @@ impl<'a> Compiler<'a> {
         let additional = self.subschema(schema, "additionalProperties", role);
         let is_complete = patterns.is_some() || additional.is_some();
         if required.is_none() && properties.is_none() && !is_complete {
-            return Ok(());
+            return Ok(None);
         }
         let has_option = current.role != Role::Exact && self.options.accepts_missing_defaults;
         let mut table = MemberTable::new(
@@ -229,8 +240,7 @@ impl<'a> Compiler<'a> {
             self.count_pattern(schema, "patternProperties", &pattern)?;
             table.patterns.push((pattern, node));
         }
-        keywords.push(Keyword::Members(Box::new(table)));
-        Ok(())
+        Ok(Some(Box::new(table)))
     }
 
     /// Compiles the keywords that apply other schemas to the same value.
@@ -277,28 +287,30 @@ impl<'a> Compiler<'a> {
         if let Some(nodes) = self.named_subschemas(schema, "dependentSchemas", role)? {
             keywords.push(Keyword::DependentSchemas(nodes));
         }
-        self.legacy_dependencies(schema, role, keywords)
+        Ok(())
     }
 
     /// Compiles `dependencies` of older drafts: names or schemas.
     fn legacy_dependencies(
         &mut self,
-        schema: &SchemaReader<'a>,
-        role: Role,
+        current: &Current<'a>,
+        values: &mut Vec<ValueKeyword>,
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
+        let (schema, role) = (&current.schema, current.role.in_place());
         let Some(dependencies) = schema.get("dependencies") else {
             return Ok(());
         };
         let fault = || schema.error("dependencies", "must be an object");
         for (name, dependency) in dependencies.as_object().ok_or_else(fault)? {
-            keywords.push(if dependency.is_array() {
+            if dependency.is_array() {
                 let names = schema.names("dependencies", dependency)?;
-                Keyword::Value(ValueKeyword::DependentRequired(name.clone(), names))
+                values.push(ValueKeyword::DependentRequired(name.clone(), names));
             } else {
                 let place = self.resources.inside(schema.place, dependency);
-                Keyword::DependentSchemas(vec![(name.clone(), self.add(place, role))])
-            });
+                let schemas = vec![(name.clone(), self.add(place, role))];
+                keywords.push(Keyword::DependentSchemas(schemas));
+            }
         }
         Ok(())
     }

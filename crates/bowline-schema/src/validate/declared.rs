@@ -57,7 +57,22 @@ impl<'a> Check<'a> {
     pub(super) fn declared(&mut self, node: Node, value: &Value) -> Declared<'a> {
         let mut declared = Declared::default();
         self.limit_depth();
-        for keyword in &self.compiled.nodes[node].keywords {
+        let schema = &self.compiled.nodes[node];
+        for keyword in &schema.values {
+            if let ValueKeyword::DependentRequired(name, others) = keyword {
+                declared.names.push(name);
+                declared.names.extend(others.iter().map(String::as_str));
+            }
+        }
+        if let Some(table) = &schema.members {
+            let required = table.required().map(|known| known.name.as_str());
+            declared.names.extend(required);
+            declared
+                .names
+                .extend(table.declared().map(|(name, _)| name));
+            declared.is_complete |= table.is_complete;
+        }
+        for keyword in &schema.keywords {
             if !self.budget.spend(1) {
                 return declared;
             }
@@ -73,18 +88,6 @@ impl<'a> Check<'a> {
         declared: &mut Declared<'a>,
     ) {
         match keyword {
-            Keyword::Members(table) => {
-                let required = table.required().map(|known| known.name.as_str());
-                declared.names.extend(required);
-                declared
-                    .names
-                    .extend(table.declared().map(|(name, _)| name));
-                declared.is_complete |= table.is_complete;
-            }
-            Keyword::Value(ValueKeyword::DependentRequired(name, others)) => {
-                declared.names.push(name);
-                declared.names.extend(others.iter().map(String::as_str));
-            }
             Keyword::UnevaluatedProperties { .. } => declared.is_complete = true,
             Keyword::Whole(whole) => declared.add(self.declared_in_place(whole.part, value)),
             Keyword::Ref(node) => declared.add(self.declared_in_place(*node, value)),

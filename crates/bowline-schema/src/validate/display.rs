@@ -39,11 +39,18 @@ struct TruncatingWriter<'a, 'f> {
 
 impl fmt::Write for TruncatingWriter<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for character in text.chars() {
-            self.remaining = self.remaining.checked_sub(1).ok_or(fmt::Error)?;
-            self.out.write_char(character)?;
+        // There are at least as many bytes as characters.
+        let cut = match text.len() > self.remaining {
+            true => text.char_indices().nth(self.remaining),
+            false => None,
+        };
+        let shown = cut.map_or(text, |(at, _)| &text[..at]);
+        self.remaining -= shown.chars().count();
+        self.out.write_str(shown)?;
+        match cut {
+            Some(_) => Err(fmt::Error),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -78,19 +85,24 @@ impl TruncatingWriter<'_, '_> {
 
     fn string(&mut self, text: &str) -> fmt::Result {
         self.write_char('"')?;
-        for character in text.chars() {
-            match character {
-                '"' => self.write_str("\\\"")?,
-                '\\' => self.write_str("\\\\")?,
-                '\n' => self.write_str("\\n")?,
-                '\r' => self.write_str("\\r")?,
-                '\t' => self.write_str("\\t")?,
-                '\u{8}' => self.write_str("\\b")?,
-                '\u{c}' => self.write_str("\\f")?,
-                control @ '\0'..' ' => write!(self, "\\u{:04x}", u32::from(control))?,
-                other => self.write_char(other)?,
+        let mut rest = text;
+        let is_escaped = |character: char| matches!(character, '"' | '\\' | '\0'..' ');
+        while let Some(at) = rest.find(is_escaped) {
+            let (plain, escaped) = rest.split_at(at);
+            self.write_str(plain)?;
+            match escaped.as_bytes()[0] {
+                b'"' => self.write_str("\\\"")?,
+                b'\\' => self.write_str("\\\\")?,
+                b'\n' => self.write_str("\\n")?,
+                b'\r' => self.write_str("\\r")?,
+                b'\t' => self.write_str("\\t")?,
+                0x8 => self.write_str("\\b")?,
+                0xc => self.write_str("\\f")?,
+                control => write!(self, "\\u{control:04x}")?,
             }
+            rest = &escaped[1..];
         }
+        self.write_str(rest)?;
         self.write_char('"')
     }
 }
@@ -111,6 +123,9 @@ pub(super) fn truncate_entry(text: String) -> String {
 }
 
 fn truncate(text: String, max_chars: usize) -> String {
+    if text.len() <= max_chars {
+        return text;
+    }
     match text.char_indices().nth(max_chars) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

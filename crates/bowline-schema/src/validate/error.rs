@@ -1,9 +1,6 @@
 //! What is wrong with a schema, or with a value.
 
-use std::{
-    error::Error,
-    fmt::{self, Write as _},
-};
+use std::{error::Error, fmt};
 
 use super::error_kind::ValidationErrorKind;
 
@@ -67,6 +64,13 @@ pub struct ValidationError {
 }
 
 impl ValidationError {
+    fn shown_pointer(&self) -> &str {
+        match self.pointer.as_str() {
+            "" => "/",
+            pointer => pointer,
+        }
+    }
+
     /// Adds what was probably meant.
     pub(super) fn suggest(mut self, suggestion: Option<&str>) -> Self {
         if let Some(suggestion) = suggestion {
@@ -111,11 +115,7 @@ impl Detail {
 
 impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pointer = match self.pointer.as_str() {
-            "" => "/",
-            pointer => pointer,
-        };
-        write!(f, "at {pointer}: {}", self.message)
+        write!(f, "at {}: {}", self.shown_pointer(), self.message)
     }
 }
 
@@ -135,10 +135,13 @@ impl Error for ValidationError {}
 /// ```
 #[must_use]
 pub fn describe(errors: &[ValidationError]) -> Option<String> {
-    let mut list = String::new();
-    for error in errors.iter().take(MAX_LISTED) {
-        // Writing to a string cannot fail.
-        let _ = write!(list, "\n- {error}");
+    let listed = &errors[..errors.len().min(MAX_LISTED)];
+    let size = |error: &ValidationError| error.pointer.len() + error.message.len() + 8;
+    let mut list = String::with_capacity(listed.iter().map(size).sum());
+    for error in listed {
+        for part in ["\n- at ", error.shown_pointer(), ": ", &error.message] {
+            list.push_str(part);
+        }
     }
     if errors.len() > MAX_LISTED {
         list.push_str("\n- and more");

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     check::Check,
     keyword::{Keyword, Node},
+    member_table::MemberTable,
 };
 
 /// The items of an array, or the members of an object, that were evaluated.
@@ -44,18 +45,17 @@ impl Check<'_> {
         value: &'v Value,
         evaluated: &mut Evaluated<'v>,
     ) {
-        for keyword in &self.compiled.nodes[node].keywords {
+        let schema = &self.compiled.nodes[node];
+        if let (Some(table), Value::Object(members)) = (&schema.members, value) {
+            self.collect_names(table, members.keys().map(String::as_str), evaluated);
+        }
+        for keyword in &schema.keywords {
             // If everything is evaluated there is nothing to add.
             if evaluated.all || !self.budget.spend(1) {
                 return;
             }
-            match value {
-                Value::Array(items) => self.collect_items(keyword, items, evaluated),
-                Value::Object(members) => {
-                    let names = members.keys().map(String::as_str);
-                    self.collect_names(keyword, names, evaluated);
-                }
-                _ => {}
+            if let Value::Array(items) = value {
+                self.collect_items(keyword, items, evaluated);
             }
             self.collect_in_place(keyword, value, evaluated);
         }
@@ -80,22 +80,18 @@ impl Check<'_> {
     /// `UnevaluatedProperties`, which asks, does not count itself.
     fn collect_names<'v>(
         &self,
-        keyword: &Keyword,
+        table: &MemberTable,
         names: impl Iterator<Item = &'v str>,
         evaluated: &mut Evaluated<'v>,
     ) {
-        let Keyword::Members(table) = keyword else {
-            return;
-        };
         evaluated.all |= table.additional.is_some();
         if evaluated.all {
             return;
         }
-        let is_declared = |name: &str| {
-            let known = self.budget.spend(1).then(|| table.find(name, 0)).flatten();
-            known.is_some_and(|at| table.names[at].node.is_some())
+        let is_declared = |name: &str| self.budget.spend(1) && table.declares(name);
+        let is_matched = |name: &str| {
+            (table.patterns.iter()).any(|(it, _)| it.is_match_within(name, self.budget))
         };
-        let is_matched = |name: &str| (table.patterns.iter()).any(|(it, _)| self.matches(it, name));
         let is_evaluated = |name: &&str| is_declared(name) || is_matched(name);
         evaluated.names.extend(names.filter(is_evaluated));
     }

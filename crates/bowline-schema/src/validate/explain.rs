@@ -38,8 +38,9 @@ impl<'a> Explanation<'a> {
     /// Reports all violations of a schema, and returns whether there are none.
     pub(super) fn explain(&mut self, node: Node, value: &Value, location: &Location<'_>) -> bool {
         let schema = &self.check.compiled.nodes[node];
-        if schema.keywords.is_empty() {
-            return self.explain_each(schema, value, location);
+        if schema.is_leaf {
+            return self.check.is_valid_itself(schema, value)
+                || self.explain_each(schema, value, location);
         }
         let entered = self.check.enter(node);
         let is_valid = self.explain_each(schema, value, location);
@@ -55,14 +56,17 @@ impl<'a> Explanation<'a> {
         self.require(has_type, location, |detail| {
             wrong_type(schema.types, value, detail)
         });
-        has_type
-            & self.all(&schema.keywords, |this, keyword| match keyword {
-                // Most keywords, without the stack frame that the others need.
-                Keyword::Value(keyword) => {
-                    let is_met = keyword.is_met(value, this.check.budget);
-                    this.require(is_met, location, |detail| keyword.violation(value, detail))
-                }
-                _ => this.explain_keyword(keyword, value, location),
+        let mut is_valid = has_type;
+        is_valid &= self.all(&schema.values, |this, keyword| {
+            let is_met = keyword.is_met(value, this.check.budget);
+            this.require(is_met, location, |detail| keyword.violation(value, detail))
+        });
+        if let (Some(table), Value::Object(members)) = (&schema.members, value) {
+            is_valid &= self.explain_members(table, members, location);
+        }
+        is_valid
+            & self.all(&schema.keywords, |this, keyword| {
+                this.explain_keyword(keyword, value, location)
             })
     }
 
@@ -207,7 +211,7 @@ impl<'a> Explanation<'a> {
                 let known = self.check.evaluated(*parent, value);
                 let others = indexed().filter(|(at, _)| !known.contains_item(*at));
                 let others: Vec<_> = others.collect();
-                if self.check.is_never(*node) {
+                if self.check.compiled.nodes[*node].is_never() {
                     return self.require(others.is_empty(), location, |detail| {
                         let what = "Unevaluated items are not allowed";
                         let message = format!("{what} ({} of {})", others.len(), items.len());

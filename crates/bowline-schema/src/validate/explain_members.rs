@@ -28,7 +28,6 @@ impl<'a> Explanation<'a> {
         location: &Location<'_>,
     ) -> bool {
         match keyword {
-            Keyword::Members(table) => self.explain_members(table, members, location),
             Keyword::DependentSchemas(nodes) if !self.check.budget.spend(to_u64(nodes.len())) => {
                 false
             }
@@ -46,7 +45,7 @@ impl<'a> Explanation<'a> {
     }
 
     /// Reports in the order of the schema, whatever that of the object.
-    fn explain_members(
+    pub(super) fn explain_members(
         &mut self,
         table: &'a MemberTable,
         members: &Map<String, Value>,
@@ -66,10 +65,10 @@ impl<'a> Explanation<'a> {
         let (mut next, mut unknown) = (0, false);
         for (name, member) in members {
             match table.find(name, next) {
-                Some(at) => {
+                Some((at, known)) => {
                     found[at] = Some(member);
                     next = at + 1;
-                    unknown |= table.names[at].node.is_none();
+                    unknown |= known.node.is_none();
                 }
                 None => unknown = true,
             }
@@ -93,7 +92,7 @@ impl<'a> Explanation<'a> {
         });
         is_valid &= self.all(&table.patterns, |this, (pattern, node)| {
             this.all(members, |this, (name, member)| {
-                !this.check.matches(pattern, name)
+                !pattern.is_match_within(name, this.check.budget)
                     || this.explain(*node, member, &Location::Member(location, name))
             })
         });
@@ -111,10 +110,9 @@ impl<'a> Explanation<'a> {
         location: &Location<'_>,
     ) -> bool {
         let others = members.iter().filter(|(name, _)| {
-            let known = table.find(name, 0);
-            let is_named = known.is_some_and(|at| table.names[at].node.is_some());
             let mut patterns = table.patterns.iter();
-            !is_named && !patterns.any(|(it, _)| self.check.matches(it, name))
+            !table.declares(name)
+                && !patterns.any(|(it, _)| it.is_match_within(name, self.check.budget))
         });
         let others = others.collect();
         let known = |_: &mut Self| {
@@ -153,7 +151,7 @@ impl<'a> Explanation<'a> {
         known: impl FnOnce(&mut Self) -> Vec<&'a str>,
         location: &Location<'_>,
     ) -> bool {
-        if !self.check.is_never(node) {
+        if !self.check.compiled.nodes[node].is_never() {
             return self.all(others, |this, (name, member)| {
                 this.explain(node, member, &Location::Member(location, name))
             });
@@ -173,8 +171,9 @@ impl<'a> Explanation<'a> {
             .filter(|(name, _)| !explained.contains(name.as_str()));
         self.all(unexpected, |this, (name, _)| {
             this.require(false, location, |detail| {
-                let shown = truncate_message(format!("'{name}'"));
-                let why = format!("{kind} properties are not allowed ({shown} was unexpected)");
+                let shown = truncate_message(["'", name, "'"].concat());
+                let what = " properties are not allowed (";
+                let why = [kind, what, &shown, " was unexpected)"].concat();
                 unknown_member(name, why, &known, detail)
             })
         });
@@ -215,6 +214,9 @@ impl<'a> Explanation<'a> {
     }
 
     fn has_error_within(&self, location: &Location<'_>) -> bool {
+        if self.errors.is_empty() {
+            return false;
+        }
         let outer = truncate_message(location.pointer());
         let is_within = |error: &ValidationError| {
             let inside = error.pointer.strip_prefix(&outer);

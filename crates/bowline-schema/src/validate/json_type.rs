@@ -88,27 +88,41 @@ impl Types {
     /// Returns whether a value has one of the types.
     #[inline]
     pub(super) fn matches(self, value: &Value) -> bool {
-        match value {
-            Value::Null => self.has(JsonType::Null),
-            Value::Bool(_) => self.has(JsonType::Boolean),
-            Value::Number(number) => {
-                self.has(JsonType::Number) || self.has(JsonType::Integer) && is_integer(number)
-            }
-            Value::String(_) => self.has(JsonType::String),
-            Value::Array(_) => self.has(JsonType::Array),
-            Value::Object(_) => self.has(JsonType::Object),
-        }
+        let kind = match value {
+            Value::Null => JsonType::Null,
+            Value::Bool(_) => JsonType::Boolean,
+            Value::Number(_) => JsonType::Number,
+            Value::String(_) => JsonType::String,
+            Value::Array(_) => JsonType::Array,
+            Value::Object(_) => JsonType::Object,
+        };
+        self.has(kind) || self.has(JsonType::Integer) && JsonType::Integer.matches(value)
     }
 
     #[inline]
     fn has(self, kind: JsonType) -> bool {
-        self.0 & (1 << kind as u8) != 0
+        self.0 & Self::bit(kind) != 0
+    }
+
+    /// The same order as that of the variants of values, so that there is nothing to
+    /// translate.
+    #[inline]
+    fn bit(kind: JsonType) -> u8 {
+        1 << match kind {
+            JsonType::Null => 0,
+            JsonType::Boolean => 1,
+            JsonType::Number => 2,
+            JsonType::String => 3,
+            JsonType::Array => 4,
+            JsonType::Object => 5,
+            JsonType::Integer => 6,
+        }
     }
 }
 
 impl FromIterator<JsonType> for Types {
     fn from_iter<I: IntoIterator<Item = JsonType>>(types: I) -> Self {
-        let bits = types.into_iter().map(|kind| 1 << kind as u8);
+        let bits = types.into_iter().map(Self::bit);
         Self(bits.fold(0, |all, bit| all | bit))
     }
 }

@@ -1,8 +1,8 @@
 //! Keywords of schemas, and which values satisfy those that need no other schema.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{cmp::Ordering, collections::HashMap, sync::Arc};
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{
     budget::{CheckBudget, string_cost, value_cost},
@@ -22,33 +22,51 @@ pub(super) type Node = usize;
 #[derive(Clone, Debug)]
 pub(super) struct Schema {
     pub(super) types: Types,
+    /// The keywords that need no other schema, but for the types.
+    pub(super) values: Vec<ValueKeyword>,
+    /// What members there are, must be and may be.
+    pub(super) members: Option<Box<MemberTable>>,
     /// The other keywords.
     pub(super) keywords: Vec<Keyword>,
-    /// The number of steps to look at each of them once.
+    /// Whether there is a `default`, if that matters.
+    pub(super) has_default: bool,
+    /// Whether the schema looks at values only, and not at what is in them.
+    pub(super) is_leaf: bool,
+    /// The number of steps to look at each keyword once.
     pub(super) steps: u64,
 }
 
 impl Schema {
-    pub(super) fn new(types: Option<Types>, keywords: Vec<Keyword>) -> Self {
-        let count = keywords.iter().map(Keyword::count).sum::<usize>();
+    /// Returns a schema for all values.
+    pub(super) fn any() -> Self {
         Self {
-            types: types.unwrap_or(Types::ANY),
-            steps: to_u64(1 + usize::from(types.is_some()) + count),
-            keywords,
+            types: Types::ANY,
+            values: Vec::new(),
+            members: None,
+            keywords: Vec::new(),
+            has_default: false,
+            is_leaf: true,
+            steps: 1,
         }
     }
 
     /// Returns a schema for no value.
     pub(super) fn never() -> Self {
-        Self::new(None, vec![Keyword::Value(ValueKeyword::Never)])
+        Self {
+            values: vec![ValueKeyword::Never],
+            steps: 2,
+            ..Self::any()
+        }
+    }
+
+    pub(super) fn is_never(&self) -> bool {
+        matches!(self.values[..], [ValueKeyword::Never])
     }
 }
 
-/// A keyword of a schema.
+/// A keyword that applies other schemas.
 #[derive(Clone, Debug)]
 pub(super) enum Keyword {
-    /// A keyword about the value itself.
-    Value(ValueKeyword),
     /// The first of all schemas for the same value, if options change what is valid.
     Whole(WholeKeyword),
     /// A schema for the same value.
@@ -84,8 +102,6 @@ pub(super) enum Keyword {
         min: u64,
         max: Option<u64>,
     },
-    /// What members there are, must be and may be.
-    Members(Box<MemberTable>),
     PropertyNames(Node),
     /// For the items that nothing else in a schema has evaluated.
     UnevaluatedItems {
@@ -97,16 +113,14 @@ pub(super) enum Keyword {
         parent: Node,
         node: Node,
     },
-    /// The schema has a `default`. Only compiled if that matters.
-    Default,
 }
 
 impl Keyword {
-    /// Returns how many keywords of the draft, or names in one, this stands for.
-    fn count(&self) -> usize {
+    /// Returns the schemas of `anyOf` or `oneOf`.
+    pub(super) fn alternatives(&self) -> &[Node] {
         match self {
-            Self::Members(table) => table.required.len() + 3,
-            _ => 1,
+            Self::AnyOf(nodes) | Self::OneOf(nodes) | Self::OneOfWithOptions { nodes, .. } => nodes,
+            _ => &[],
         }
     }
 }
@@ -146,57 +160,90 @@ pub(super) enum ValueKeyword {
 impl ValueKeyword {
     /// Returns whether a value satisfies the keyword, and there are enough steps to
     /// find out. Values of types it does not apply to do.
-    #[inline]
+    ///
+    /// What needs more than a few instructions is in functions of its own, so that this
+    /// one has no registers to save.
+    #[inline(never)]
     pub(super) fn is_met(&self, value: &Value, budget: &CheckBudget) -> bool {
         match (self, value) {
             (Self::Never, _) => false,
-            (Self::Const(expected), _) => {
-                budget.spend(value_cost(expected)) && json_equal(value, expected)
+            (Self::Const(expected), _) => is_constant(value, expected, budget),
+            (Self::Enum(options), _) => is_option(value, options, budget),
+            (Self::Minimum(limit), Value::Number(it)) => compares(it, limit, Ordering::is_ge),
+            (Self::Maximum(limit), Value::Number(it)) => compares(it, limit, Ordering::is_le),
+            (Self::ExclusiveMinimum(limit), Value::Number(it)) => {
+                compares(it, limit, Ordering::is_gt)
             }
-            (Self::Enum(options), _) => budget.spend(value_cost(value)) && options.contains(value),
-            (Self::Minimum(limit), Value::Number(it)) => compare(it, limit).is_ge(),
-            (Self::Maximum(limit), Value::Number(it)) => compare(it, limit).is_le(),
-            (Self::ExclusiveMinimum(limit), Value::Number(it)) => compare(it, limit).is_gt(),
-            (Self::ExclusiveMaximum(limit), Value::Number(it)) => compare(it, limit).is_lt(),
+            (Self::ExclusiveMaximum(limit), Value::Number(it)) => {
+                compares(it, limit, Ordering::is_lt)
+            }
             (Self::MultipleOf(divisor), Value::Number(it)) => is_multiple(it, divisor),
-            (Self::MinLength(limit), Value::String(it)) => {
-                budget.spend(string_cost(it)) && !is_shorter(it, *limit)
-            }
-            (Self::MaxLength(limit), Value::String(it)) => {
-                budget.spend(string_cost(it)) && !is_longer(it, *limit)
-            }
-            (Self::Pattern(pattern), Value::String(it)) => {
-                budget.spend(pattern.cost(it)) && pattern.is_match(it)
-            }
-            (Self::Format(format), Value::String(it)) => {
-                budget.spend(to_u64(it.len())) && format.is_match(it)
-            }
+            (Self::MinLength(limit), Value::String(it)) => has_min_length(it, *limit, budget),
+            (Self::MaxLength(limit), Value::String(it)) => has_max_length(it, *limit, budget),
+            (Self::Pattern(pattern), Value::String(it)) => pattern.is_match_within(it, budget),
+            (Self::Format(format), Value::String(it)) => has_format(it, *format, budget),
             (Self::MinItems(limit), Value::Array(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxItems(limit), Value::Array(it)) => to_u64(it.len()) <= *limit,
-            (Self::UniqueItems, Value::Array(it)) => {
-                budget.spend(2 * value_cost(value)) && first_repeated(it).is_none()
-            }
+            (Self::UniqueItems, Value::Array(it)) => is_unique(value, it, budget),
             (Self::MinProperties(limit), Value::Object(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxProperties(limit), Value::Object(it)) => to_u64(it.len()) <= *limit,
             (Self::DependentRequired(name, others), Value::Object(it)) => {
-                let has = |name: &String| it.contains_key(name);
-                budget.spend(to_u64(others.len())) && (!has(name) || others.iter().all(has))
+                has_dependent(it, name, others, budget)
             }
             _ => true,
         }
     }
 }
 
-/// Returns whether a string has less characters. They need not be counted if there are
-/// few or many bytes: a character has one to four.
-fn is_shorter(text: &str, limit: u64) -> bool {
-    let bytes = to_u64(text.len());
-    bytes < limit || bytes / 4 < limit && to_u64(text.chars().count()) < limit
+#[inline(never)]
+fn is_constant(value: &Value, expected: &Value, budget: &CheckBudget) -> bool {
+    budget.spend(value_cost(expected)) && json_equal(value, expected)
 }
 
-/// Returns whether a string has more characters.
-fn is_longer(text: &str, limit: u64) -> bool {
-    limit < u64::MAX && !is_shorter(text, limit + 1)
+#[inline(never)]
+fn is_option(value: &Value, options: &EnumValues, budget: &CheckBudget) -> bool {
+    budget.spend(value_cost(value)) && options.contains(value)
+}
+
+#[inline(never)]
+fn compares(number: &Number, limit: &Number, is_met: impl Fn(Ordering) -> bool) -> bool {
+    is_met(compare(number, limit))
+}
+
+#[inline(never)]
+fn has_min_length(text: &str, limit: u64, budget: &CheckBudget) -> bool {
+    // A character has one to four bytes, so they are seldom counted.
+    let bytes = to_u64(text.len());
+    budget.spend(string_cost(text))
+        && (bytes / 4 >= limit || bytes >= limit && to_u64(text.chars().count()) >= limit)
+}
+
+#[inline(never)]
+fn has_max_length(text: &str, limit: u64, budget: &CheckBudget) -> bool {
+    let bytes = to_u64(text.len());
+    budget.spend(string_cost(text))
+        && (bytes <= limit || bytes / 4 <= limit && to_u64(text.chars().count()) <= limit)
+}
+
+#[inline(never)]
+fn has_format(text: &str, format: Format, budget: &CheckBudget) -> bool {
+    budget.spend(to_u64(text.len())) && format.is_match(text)
+}
+
+#[inline(never)]
+fn is_unique(value: &Value, items: &[Value], budget: &CheckBudget) -> bool {
+    budget.spend(2 * value_cost(value)) && first_repeated(items).is_none()
+}
+
+#[inline(never)]
+fn has_dependent(
+    members: &Map<String, Value>,
+    name: &String,
+    others: &[String],
+    budget: &CheckBudget,
+) -> bool {
+    let has = |name: &String| members.contains_key(name);
+    budget.spend(to_u64(others.len())) && (!has(name) || others.iter().all(has))
 }
 
 /// Converts a length for comparison with limits.

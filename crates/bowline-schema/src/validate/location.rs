@@ -14,17 +14,23 @@ pub(super) enum Location<'a> {
 impl Location<'_> {
     /// Returns the path as a JSON Pointer.
     pub(super) fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        self.append_to(&mut pointer);
+        pointer
+    }
+
+    fn append_to(&self, pointer: &mut String) {
         match self {
-            Self::Root => String::new(),
+            Self::Root => {}
             Self::Member(parent, name) => {
-                let name = escape_token(name);
-                parent.pointer() + "/" + &name
+                parent.append_to(pointer);
+                pointer.push('/');
+                pointer.push_str(&escape_token(name));
             }
             Self::Item(parent, at) => {
-                let mut pointer = parent.pointer();
+                parent.append_to(pointer);
                 // Writing to a string cannot fail.
                 let _ = write!(pointer, "/{at}");
-                pointer
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What a schema says about the members of an object, in one table, so that an object is
 //! gone through once.
 
-use super::{keyword::Node, pattern::Pattern};
+use super::{equal::same_text, keyword::Node, pattern::Pattern};
 
 /// The keywords `required`, `properties`, `patternProperties` and
 /// `additionalProperties`.
@@ -55,7 +55,7 @@ impl MemberTable {
         };
         table.sort();
         table.add_undeclared(required);
-        let at = |name: &String| table.find(name, 0);
+        let at = |name: &String| table.find(name, 0).map(|(at, _)| at);
         table.required = required.iter().filter_map(at).collect();
         for at in &table.required {
             table.names[*at].is_required = true;
@@ -100,33 +100,38 @@ impl MemberTable {
         self.required.iter().map(|at| &self.names[*at])
     }
 
-    /// Returns the index of a name. Objects often have their members in the order of
+    /// Returns a name and its index. Objects often have their members in the order of
     /// the schema, so it is probably the one after the last.
     #[inline]
-    pub(super) fn find(&self, name: &str, probably: usize) -> Option<usize> {
+    pub(super) fn find(&self, name: &str, probably: usize) -> Option<(usize, &KnownName)> {
         match self.names.get(probably) {
-            Some(known) if known.is(name) => Some(probably),
+            Some(known) if known.is(name) => Some((probably, known)),
             _ => self.search(name),
         }
     }
 
-    #[inline]
-    fn search(&self, name: &str) -> Option<usize> {
+    #[inline(never)]
+    fn search(&self, name: &str) -> Option<(usize, &KnownName)> {
         if self.sorted.is_empty() {
-            return self.names.iter().position(|known| known.is(name));
+            let mut names = self.names.iter().enumerate();
+            return names.find(|(_, known)| known.is(name));
         }
         let name_at = |at: &usize| self.names[*at].name.as_str().cmp(name);
-        let found = self.sorted.binary_search_by(name_at);
-        found.ok().map(|at| self.sorted[at])
+        let found = self.sorted.binary_search_by(name_at).ok()?;
+        let at = self.sorted[found];
+        Some((at, &self.names[at]))
+    }
+
+    /// Returns whether a name has a schema.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        let known = self.find(name, 0);
+        known.is_some_and(|(_, known)| known.node.is_some())
     }
 }
 
 impl KnownName {
-    /// Names of the same length are common; few of them begin alike.
     #[inline]
     fn is(&self, name: &str) -> bool {
-        self.name.len() == name.len()
-            && self.name.bytes().next() == name.bytes().next()
-            && self.name == name
+        same_text(self.name.as_bytes(), name.as_bytes())
     }
 }

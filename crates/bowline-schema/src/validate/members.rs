@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     check::Check,
-    keyword::to_u64,
+    keyword::{Node, to_u64},
     member_table::{KnownName, MemberTable},
 };
 
@@ -20,38 +20,39 @@ impl Check<'_> {
         let (mut next, mut required_count) = (0, 0);
         for (name, member) in members {
             let mut node = None;
-            if let Some(at) = table.find(name, next) {
-                let known = &table.names[at];
+            if let Some((at, known)) = table.find(name, next) {
                 next = at + 1;
                 // No object has a name twice.
                 required_count += usize::from(known.is_required);
                 node = known.node;
             }
-            let is_valid = node.is_none_or(|node| self.is_valid(node, member))
-                && (!table.is_complete
-                    || self.is_valid_unnamed(table, name, member, node.is_some()));
+            let is_valid = match node {
+                Some(node) if table.patterns.is_empty() => self.is_valid(node, member),
+                _ => self.is_valid_otherwise(table, node, name, member),
+            };
             if !is_valid {
                 return false;
             }
         }
-        required_count == table.required_count
-            || table.unless_default_in.is_some()
-                && table.required().all(|known| {
-                    members.contains_key(&known.name) || self.has_default(table, known)
-                })
+        required_count == table.required_count || self.has_required(table, members)
     }
 
-    /// Checks a member by what is said about those that are not named.
-    #[inline]
-    fn is_valid_unnamed(
+    /// Checks a member by its own schema, if it has one, and by what is said about those
+    /// that are not named.
+    #[inline(never)]
+    fn is_valid_otherwise(
         &mut self,
         table: &MemberTable,
+        node: Option<Node>,
         name: &str,
         member: &Value,
-        mut is_described: bool,
     ) -> bool {
+        let mut is_described = node.is_some();
+        if node.is_some_and(|node| !self.is_valid(node, member)) {
+            return false;
+        }
         for (pattern, node) in &table.patterns {
-            if self.matches(pattern, name) {
+            if pattern.is_match_within(name, self.budget) {
                 is_described = true;
                 if !self.is_valid(*node, member) {
                     return false;
@@ -60,6 +61,14 @@ impl Check<'_> {
         }
         let additional = table.additional.filter(|_| !is_described);
         additional.is_none_or(|node| self.is_valid(node, member))
+    }
+
+    /// Checks one by one, since members with a default may be absent.
+    #[cold]
+    fn has_required(&self, table: &MemberTable, members: &Map<String, Value>) -> bool {
+        let is_met =
+            |known: &KnownName| members.contains_key(&known.name) || self.has_default(table, known);
+        table.unless_default_in.is_some() && table.required().all(is_met)
     }
 
     /// Returns whether a required member may be absent because it has a default: where

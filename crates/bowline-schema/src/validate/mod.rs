@@ -30,6 +30,7 @@ mod pointer;
 mod recursion;
 pub(crate) mod resources;
 mod schema_reader;
+mod simple_pattern;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -94,7 +95,7 @@ impl Validator {
     /// default [`Budget`] allows is not.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.is_valid_with_budget(value, &Budget::default())
+        self.check_fail_fast(value, &CheckBudget::new(MAX_STEPS))
     }
 
     /// Returns whether a value is valid. A value that takes more work than the

@@ -95,12 +95,9 @@ impl<'a> InPlaceGraph<'a> {
             Keyword::PropertyNames(_)
             | Keyword::UnevaluatedItems { .. }
             | Keyword::UnevaluatedProperties { .. }
-            | Keyword::Value(_)
-            | Keyword::Default
             | Keyword::PrefixItems(_)
             | Keyword::Items(..)
-            | Keyword::Contains { .. }
-            | Keyword::Members(_) => Vec::new(),
+            | Keyword::Contains { .. } => Vec::new(),
         }
     }
 }

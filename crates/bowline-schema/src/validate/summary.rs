@@ -9,7 +9,7 @@ use super::{
     compile::Compiled,
     display::{TruncatedJson, truncate_entry},
     json_type::{JsonType, Types},
-    keyword::{Keyword, Node, ValueKeyword},
+    keyword::{Keyword, Node, Schema, ValueKeyword},
     member_table::MemberTable,
     violation::one_of,
 };
@@ -51,19 +51,16 @@ impl Compiled {
         parts
     }
 
-    /// Returns the keywords of a schema and of all others that a value must match
-    /// with it.
-    pub(super) fn all_keywords(&self, node: Node) -> impl Iterator<Item = &Keyword> {
+    /// Returns a schema and all others that a value must match with it.
+    fn schemas(&self, node: Node) -> impl Iterator<Item = &Schema> {
         let parts = self.parts(node).into_iter();
-        parts.flat_map(|part| &self.nodes[part].keywords)
+        parts.map(|part| &self.nodes[part])
     }
 
     /// Returns what a schema says about members.
     fn member_tables(&self, node: Node) -> impl Iterator<Item = &MemberTable> {
-        self.all_keywords(node).filter_map(|keyword| match keyword {
-            Keyword::Members(table) => Some(&**table),
-            _ => None,
-        })
+        self.schemas(node)
+            .filter_map(|part| part.members.as_deref())
     }
 
     /// Returns the members that a schema declares, with their schemas.
@@ -73,9 +70,10 @@ impl Compiled {
 
     /// Returns the values that a schema lists.
     pub(super) fn choices(&self, node: Node) -> Option<&[Value]> {
-        self.all_keywords(node).find_map(|keyword| match keyword {
-            Keyword::Value(ValueKeyword::Const(value)) => Some(std::slice::from_ref(value)),
-            Keyword::Value(ValueKeyword::Enum(options)) => Some(options.values()),
+        let mut keywords = self.schemas(node).flat_map(|part| &part.values);
+        keywords.find_map(|keyword| match keyword {
+            ValueKeyword::Const(value) => Some(std::slice::from_ref(value)),
+            ValueKeyword::Enum(options) => Some(options.values()),
             _ => None,
         })
     }
@@ -101,8 +99,7 @@ impl Compiled {
 
     /// Returns whether a schema has a default.
     pub(super) fn has_default(&self, node: Node) -> bool {
-        let is_default = |keyword: &Keyword| matches!(keyword, Keyword::Default);
-        self.all_keywords(node).any(is_default)
+        self.schemas(node).any(|part| part.has_default)
     }
 
     /// Returns whether a schema allows the JSON type of a value, as far as it can be
@@ -118,21 +115,19 @@ impl Compiled {
         };
         *fuel = left;
         let same_type = |other: &Value| mem::discriminant(other) == mem::discriminant(value);
-        let mut parts = self.parts(node).into_iter().map(|part| &self.nodes[part]);
-        parts.all(|part| {
+        self.schemas(node).all(|part| {
+            let allows_type = |keyword: &ValueKeyword| match keyword {
+                ValueKeyword::Never => false,
+                ValueKeyword::Const(only) => same_type(only),
+                ValueKeyword::Enum(options) => options.values().iter().any(same_type),
+                _ => true,
+            };
             part.types.matches(value)
-                && part.keywords.iter().all(|keyword| match keyword {
-                    Keyword::Value(ValueKeyword::Never) => false,
-                    Keyword::Value(ValueKeyword::Const(only)) => same_type(only),
-                    Keyword::Value(ValueKeyword::Enum(options)) => {
-                        options.values().iter().any(same_type)
-                    }
-                    Keyword::AnyOf(nodes)
-                    | Keyword::OneOf(nodes)
-                    | Keyword::OneOfWithOptions { nodes, .. } => nodes
-                        .iter()
-                        .any(|node| self.allows_type_within(fuel, *node, value)),
-                    _ => true,
+                && part.values.iter().all(allows_type)
+                && part.keywords.iter().all(|keyword| {
+                    let mut alternatives = keyword.alternatives().iter();
+                    alternatives.len() == 0
+                        || alternatives.any(|node| self.allows_type_within(fuel, *node, value))
                 })
         })
     }
@@ -162,24 +157,24 @@ impl Compiled {
             append_new(all, written.map(|it| TruncatedJson(it).to_string()));
             return;
         }
-        for keyword in self.all_keywords(node) {
-            match keyword {
-                Keyword::Value(ValueKeyword::Never) => return,
-                Keyword::AnyOf(nodes)
-                | Keyword::OneOf(nodes)
-                | Keyword::OneOfWithOptions { nodes, .. } => {
-                    for node in nodes {
-                        self.collect_expectations(fuel, *node, all);
-                    }
-                    return;
-                }
-                _ => {}
+        if self.schemas(node).any(Schema::is_never) {
+            return;
+        }
+        let mut keywords = self.schemas(node).flat_map(|part| &part.keywords);
+        let alternatives = keywords.find_map(|keyword| match keyword.alternatives() {
+            [] => None,
+            nodes => Some(nodes),
+        });
+        if let Some(nodes) = alternatives {
+            for node in nodes {
+                self.collect_expectations(fuel, *node, all);
             }
+            return;
         }
         let is_object =
             || self.members(node).next().is_some() || self.required(node).next().is_some();
-        let types = self.parts(node).into_iter().map(|it| self.nodes[it].types);
-        match types.into_iter().find(|types| *types != Types::ANY) {
+        let mut types = self.schemas(node).map(|part| part.types);
+        match types.find(|types| *types != Types::ANY) {
             Some(types) => append_new(all, types.iter().map(|it| self.words(it, node))),
             None if is_object() => append_new(all, [self.words(JsonType::Object, node)]),
             None => append_new(all, ["any value".to_owned()]),
