@@ -15,7 +15,8 @@ const MAX_CHARS: usize = 128;
 /// assert_eq!(closest_name("weather", known), None);
 /// ```
 pub fn closest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = Name::new(name)?;
+    let mut table = Positions::EMPTY;
+    let name = Name::new(name, &mut table)?;
     let mut closest = None;
     let mut closest_distance = usize::MAX;
     for candidate in known {
@@ -46,45 +47,65 @@ fn short_length(text: &str) -> Option<usize> {
     (length <= MAX_CHARS).then_some(length)
 }
 
-fn lower_case(text: &str) -> impl Iterator<Item = char> {
-    text.chars().flat_map(char::to_lowercase)
+/// Calls a function for each character, in lower case.
+fn for_each_lower_case(text: &str, mut then: impl FnMut(char)) {
+    match text.is_ascii() {
+        true => text
+            .bytes()
+            .for_each(|byte| then(byte.to_ascii_lowercase().into())),
+        false => text.chars().flat_map(char::to_lowercase).for_each(then),
+    }
 }
 
-/// A name in lower case, with what it takes to compare it with others: for each character
-/// a bit set of the positions that have it.
-struct Name {
+/// For each character a bit set of the positions in a name that have it.
+struct Positions {
     ascii: [u128; 128],
     others: Vec<(char, u128)>,
-    length: usize,
 }
 
-impl Name {
-    /// Reads a name, unless it is empty or too long.
-    fn new(name: &str) -> Option<Self> {
-        short_length(name)?;
-        let mut this = Self {
-            ascii: [0; 128],
-            others: Vec::new(),
-            length: 0,
-        };
-        for character in lower_case(name) {
-            let position = 1_u128.checked_shl(this.length.try_into().ok()?)?;
-            match this.ascii.get_mut(character as usize) {
-                Some(positions) => *positions |= position,
-                None => this.others.push((character, position)),
-            }
-            this.length += 1;
+impl Positions {
+    const EMPTY: Self = Self {
+        ascii: [0; 128],
+        others: Vec::new(),
+    };
+
+    fn add(&mut self, character: char, position: u128) {
+        match self.ascii.get_mut(character as usize) {
+            Some(positions) => *positions |= position,
+            None => self.others.push((character, position)),
         }
-        (this.length > 0).then_some(this)
     }
 
-    fn positions(&self, character: char) -> u128 {
+    fn of(&self, character: char) -> u128 {
         let of_others = || {
             let same = self.others.iter().filter(|(it, _)| *it == character);
             same.fold(0, |all, (_, position)| all | position)
         };
         let ascii = self.ascii.get(character as usize);
         ascii.copied().unwrap_or_else(of_others)
+    }
+}
+
+/// A name in lower case. Its table is large, so it stays where it is.
+struct Name<'t> {
+    positions: &'t Positions,
+    length: usize,
+}
+
+impl<'t> Name<'t> {
+    /// Reads a name, unless it is empty or too long.
+    fn new(name: &str, table: &'t mut Positions) -> Option<Self> {
+        short_length(name)?;
+        let mut length = 0;
+        for_each_lower_case(name, |character| {
+            // Some characters are two in lower case.
+            table.add(character, 1_u128.checked_shl(length).unwrap_or_default());
+            length += 1;
+        });
+        (1..=u128::BITS).contains(&length).then_some(Self {
+            positions: table,
+            length: length as usize,
+        })
     }
 
     /// Returns how many characters must be inserted, removed, replaced or swapped with
@@ -98,8 +119,8 @@ impl Name {
         let (mut grows, mut shrinks) = (u128::MAX, 0_u128);
         let (mut diagonal, mut previous) = (0_u128, 0_u128);
         let mut distance = self.length;
-        for character in lower_case(other) {
-            let same = self.positions(character);
+        for_each_lower_case(other, |character| {
+            let same = self.positions.of(character);
             let swapped = ((!diagonal & same) << 1) & previous;
             diagonal = ((same & grows).wrapping_add(grows) ^ grows) | same | shrinks | swapped;
             let grows_across = shrinks | !(diagonal | grows);
@@ -110,7 +131,7 @@ impl Name {
             grows = shrinks_across << 1 | !(diagonal | grows_across);
             shrinks = grows_across & diagonal;
             previous = same;
-        }
+        });
         distance
     }
 }
@@ -145,7 +166,6 @@ mod tests {
 
     #[test]
     fn differences_are_counted() {
-        let distance = |one, other| Name::new(one).expect("a name").distance(other);
         for (one, other, expected) in [
             ("kitten", "sitting", 3),
             ("a", "", 1),
@@ -157,14 +177,17 @@ mod tests {
             ("ÄÖÜ", "äöü", 0),
             ("über", "büer", 1),
         ] {
-            assert_eq!(distance(one, other), expected, "{one} and {other}");
+            let mut table = Positions::EMPTY;
+            let name = Name::new(one, &mut table).expect("a name");
+            assert_eq!(name.distance(other), expected, "{one} and {other}");
         }
     }
 
     proptest! {
         #[test]
         fn the_same_as_by_the_usual_table(one in "[abcü]{1,12}", other in "[abcü]{0,12}") {
-            let name = Name::new(&one).expect("a name");
+            let mut table = Positions::EMPTY;
+            let name = Name::new(&one, &mut table).expect("a name");
             prop_assert_eq!(name.distance(&other), strsim::osa_distance(&one, &other));
         }
     }

@@ -1,6 +1,6 @@
 //! JSON Pointers: their tokens, and where values are in a document.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 use serde_json::Value;
 

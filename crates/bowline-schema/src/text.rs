@@ -14,6 +14,8 @@ use std::collections::HashSet;
 use memchr::memchr2;
 use serde_json::{Map, Value};
 
+use crate::validate::{equal, simple_pattern::SimplePattern};
+
 /// A simple schema that is checked on JSON text.
 ///
 /// It never accepts what the schema rejects, but may reject what the schema
@@ -36,14 +38,41 @@ pub struct TextCheck {
     maximum: Option<i64>,
     length: Size,
     item_count: Size,
-    /// The allowed strings of an `enum`, sorted.
+    /// The allowed strings of an `enum` or `const`, sorted.
     strings: Option<Vec<Box<str>>>,
+    pattern: Option<SimplePattern>,
     items: Option<Box<TextCheck>>,
     members: Vec<Member>,
     /// The required members, one bit each.
     required: u64,
     /// Whether other members are forbidden.
     denies_additional: bool,
+    /// Objects that a member tells apart, instead of the members here.
+    tagged: Option<Tagged>,
+}
+
+/// A schema for all values.
+static ANYTHING: TextCheck = TextCheck {
+    types: ANY,
+    minimum: None,
+    maximum: None,
+    length: Size { min: 0, max: None },
+    item_count: Size { min: 0, max: None },
+    strings: None,
+    pattern: None,
+    items: None,
+    members: Vec::new(),
+    required: 0,
+    denies_additional: false,
+    tagged: None,
+};
+
+/// Alternatives of which a value can only match the one that a member names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tagged {
+    name: Box<str>,
+    /// The values of the member, with what objects are then.
+    alternatives: Vec<Member>,
 }
 
 /// How long a string, or how large an array, may be.
@@ -69,6 +98,13 @@ const ARRAY: u8 = 32;
 const OBJECT: u8 = 64;
 const ANY: u8 = 127;
 
+/// Up to this many texts are compared one by one, which is faster than sorting or
+/// hashing.
+const FEW: usize = 8;
+
+/// The number of bytes of a string that are looked at one by one.
+const SHORT: usize = 16;
+
 /// The maximum nesting depth of a schema. A recursive schema always exceeds it.
 const MAX_DEPTH: usize = 16;
 
@@ -92,10 +128,7 @@ impl TextCheck {
         shared: Option<&Map<String, Value>>,
         depth: usize,
     ) -> Option<Self> {
-        let mut plain = Self {
-            types: ANY,
-            ..Self::default()
-        };
+        let mut plain = ANYTHING.clone();
         let members = match schema {
             Value::Bool(true) => return Some(plain),
             Value::Object(members) if depth < MAX_DEPTH => members,
@@ -105,6 +138,9 @@ impl TextCheck {
         let mut target = None;
         for (key, value) in members {
             match key.as_str() {
+                // Two of the same kind would both have to hold.
+                "$ref" | "anyOf" | "oneOf" if target.is_some() => return None,
+                "enum" | "const" if plain.strings.is_some() => return None,
                 "title" | "description" | "default" | "examples" | "deprecated" | "$comment"
                 | "format" | "required" => {}
                 "$schema" | "$defs" if depth == 0 => {}
@@ -134,7 +170,14 @@ impl TextCheck {
                     let name = value.as_str()?.strip_prefix("#/$defs/")?;
                     target = Some(compile_child(shared?.get(name)?)?);
                 }
-                "anyOf" => target = Some(compile_nullable(value.as_array()?, compile_child)?),
+                "const" => plain.strings = Some(vec![unescaped_string(value)?]),
+                "pattern" => plain.pattern = Some(SimplePattern::new(value.as_str()?)?),
+                "anyOf" | "oneOf" => {
+                    let schemas = value.as_array()?.iter().map(compile_child);
+                    let schemas: Vec<Self> = schemas.collect::<Option<_>>()?;
+                    let nullable = nullable(&schemas, key == "oneOf");
+                    target = Some(nullable.or_else(|| Tagged::new(&schemas))?);
+                }
                 extension if extension.starts_with("x-") => {}
                 _ => return None,
             }
@@ -145,15 +188,24 @@ impl TextCheck {
                 .then_some(target);
         }
         plain.required = plain.required(members.get("required"))?;
-        plain.is_supported().then_some(plain)
+        if plain.strings.is_some() {
+            plain.types &= STRING;
+        }
+        // There is a bit for every member.
+        (plain.members.len() <= u64::BITS as usize).then_some(plain)
+    }
+
+    /// Returns the index of a member, which is probably the one after the last.
+    fn find(&self, name: &str, probably: usize) -> Option<usize> {
+        let is_here = |it: &Member| same_text(&it.name, name);
+        match self.members.get(probably) {
+            Some(member) if is_here(member) => Some(probably),
+            _ => self.members.iter().position(is_here),
+        }
     }
 
     fn allows_anything(&self) -> bool {
-        let nothing = Self {
-            types: ANY,
-            ..Self::default()
-        };
-        *self == nothing
+        *self == ANYTHING
     }
 
     /// Returns a bit for each required member.
@@ -169,11 +221,13 @@ impl TextCheck {
         Some(required)
     }
 
-    /// Returns whether the schema can be checked: there is a bit for every
-    /// member, and an `enum` allows only strings and `null`.
-    fn is_supported(&self) -> bool {
-        let is_string_enum = self.strings.is_none() || self.types & !(STRING | NULL) == 0;
-        self.members.len() <= u64::BITS as usize && is_string_enum
+    /// Returns the only value of a required member.
+    fn tag(&self, name: &str) -> Option<&str> {
+        let at = self.members.iter().position(|it| *it.name == *name)?;
+        match self.members[at].schema.strings.as_deref() {
+            Some([only]) if self.required & 1 << at != 0 => Some(only),
+            _ => None,
+        }
     }
 
     fn has_bounds(&self) -> bool {
@@ -203,9 +257,12 @@ impl Size {
 
     /// Returns whether a string, still escaped, certainly has a length within these.
     fn contains_length_of(self, text: &[u8]) -> bool {
+        if self == Self::default() {
+            return true;
+        }
         let is_start = |byte: &&u8| !matches!(byte, 0x80..0xc0);
-        self == Self::default()
-            || !text.contains(&b'\\') && self.contains(text.iter().filter(is_start).count())
+        let length = text.iter().filter(is_start).count();
+        self.contains(length) && !text.contains(&b'\\')
     }
 }
 
@@ -251,24 +308,46 @@ fn unescaped_string(value: &Value) -> Option<Box<str>> {
     is_unescaped.then(|| text.into())
 }
 
-/// Compiles an `anyOf` of two schemas, one of which is that of `null`.
-fn compile_nullable(
-    schemas: &[Value],
-    compile_child: impl Fn(&Value) -> Option<TextCheck>,
-) -> Option<TextCheck> {
-    let [one, other] = schemas else {
-        return None;
-    };
+/// Returns one schema for two, the second of which is that of `null`.
+fn nullable(schemas: &[TextCheck], is_exclusive: bool) -> Option<TextCheck> {
     let null = TextCheck {
         types: NULL,
-        ..TextCheck::default()
+        ..ANYTHING.clone()
     };
-    let mut plain = compile_child(one)?;
-    if compile_child(other)? != null || plain.strings.is_some() {
-        return None;
+    match schemas {
+        [one, _] if is_exclusive && one.types & NULL != 0 => None,
+        [one, other] if *other == null => Some(TextCheck {
+            types: one.types | NULL,
+            ..one.clone()
+        }),
+        _ => None,
     }
-    plain.types |= NULL;
-    Some(plain)
+}
+
+impl Tagged {
+    /// Returns a schema for one of several objects, if they all require a member whose
+    /// only value is different in each.
+    fn new(schemas: &[TextCheck]) -> Option<TextCheck> {
+        let are_objects = schemas.iter().all(|it| it.types == OBJECT);
+        let mut names = schemas.first()?.members.iter().map(|member| &member.name);
+        let (name, tags) = names.find_map(|name| {
+            let tags = schemas.iter().map(|it| it.tag(name));
+            let tags: Vec<&str> = tags.collect::<Option<_>>()?;
+            let is_new = |at: usize| !tags[..at].contains(&tags[at]);
+            (0..tags.len()).all(is_new).then_some((name, tags))
+        })?;
+        let name = name.clone();
+        let alternatives = tags.iter().zip(schemas).map(|(tag, schema)| Member {
+            name: (*tag).into(),
+            schema: schema.clone(),
+        });
+        let alternatives = alternatives.collect();
+        are_objects.then(|| TextCheck {
+            types: OBJECT,
+            tagged: Some(Self { name, alternatives }),
+            ..ANYTHING.clone()
+        })
+    }
 }
 
 /// A position in a JSON string. Each method skips something at the front, or
@@ -285,41 +364,57 @@ impl<'a> JsonCursor<'a> {
             b'"' => {
                 allowed(STRING)?;
                 let text = self.string()?;
-                schema.length.contains_length_of(text).then_some(())?;
+                schema
+                    .length
+                    .contains_length_of(text.as_bytes())
+                    .then_some(())?;
+                if let Some(pattern) = &schema.pattern {
+                    (!text.contains('\\') && pattern.is_match(text)).then_some(())?;
+                }
                 let Some(strings) = &schema.strings else {
                     return Some(());
                 };
-                let found = strings.binary_search_by(|it| it.as_bytes().cmp(text));
-                found.is_ok().then_some(())
+                let found = match strings.len() > FEW {
+                    true => strings.binary_search_by(|it| (**it).cmp(text)).is_ok(),
+                    false => strings.iter().any(|it| same_text(it, text)),
+                };
+                found.then_some(())
             }
             b'{' => allowed(OBJECT).and_then(|()| self.object(schema)),
             b'[' => allowed(ARRAY).and_then(|()| self.array(schema)),
             b't' => allowed(BOOLEAN).and_then(|()| self.literal(b"true")),
             b'f' => allowed(BOOLEAN).and_then(|()| self.literal(b"false")),
-            b'n' => {
-                // `null` is not one of the strings of an `enum`.
-                allowed(NULL).filter(|()| schema.strings.is_none())?;
-                self.literal(b"null")
-            }
+            b'n' => allowed(NULL).and_then(|()| self.literal(b"null")),
             b'-' | b'0'..=b'9' => self.number(schema),
             _ => None,
         }
     }
 
     /// Skips whitespace and returns the next byte.
+    #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
             match *self.json.as_bytes().get(self.position)? {
+                byte if byte > b' ' => return Some(byte),
                 b' ' | b'\t' | b'\n' | b'\r' => self.position += 1,
-                byte => return Some(byte),
+                _ => return None,
             }
         }
     }
 
+    /// Skips whitespace and the next byte, if it is this one.
     fn byte(&mut self, byte: u8) -> bool {
         let matched = self.peek() == Some(byte);
         self.position += usize::from(matched);
         matched
+    }
+
+    /// Skips whitespace and the comma before something else, or the byte that ends what
+    /// surrounds it. Returns whether it ends.
+    fn ends(&mut self, end: u8) -> Option<bool> {
+        let next = self.peek()?;
+        self.position += 1;
+        (next == b',' || next == end).then_some(next == end)
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -333,12 +428,11 @@ impl<'a> JsonCursor<'a> {
     }
 
     /// Returns the contents of a string, still escaped.
-    fn string(&mut self) -> Option<&'a [u8]> {
-        self.position += 1;
-        let rest = self.rest();
-        let end = closing_quote(rest)?;
-        self.position += end + 1;
-        Some(&rest[..end])
+    fn string(&mut self) -> Option<&'a str> {
+        let start = self.position + 1;
+        let end = start + closing_quote(self.json.as_bytes().get(start..)?)?;
+        self.position = end + 1;
+        self.json.get(start..end)
     }
 
     fn number(&mut self, schema: &TextCheck) -> Option<()> {
@@ -362,11 +456,7 @@ impl<'a> JsonCursor<'a> {
     }
 
     fn array(&mut self, schema: &TextCheck) -> Option<()> {
-        let anything = TextCheck {
-            types: ANY,
-            ..TextCheck::default()
-        };
-        let items = schema.items.as_deref().unwrap_or(&anything);
+        let items = schema.items.as_deref().unwrap_or(&ANYTHING);
         let is_allowed = |count: usize| schema.item_count.contains(count).then_some(());
         self.position += 1;
         if self.byte(b']') {
@@ -374,50 +464,72 @@ impl<'a> JsonCursor<'a> {
         }
         for count in 1.. {
             self.value(items)?;
-            if self.byte(b']') {
+            if self.ends(b']')? {
                 return is_allowed(count);
             }
-            self.byte(b',').then_some(())?;
         }
         None
     }
 
     fn object(&mut self, schema: &TextCheck) -> Option<()> {
-        let anything = TextCheck {
-            types: ANY,
-            ..TextCheck::default()
-        };
+        if let Some(tagged) = &schema.tagged {
+            let alternative = self.alternative(tagged)?;
+            return self.object(alternative);
+        }
         let mut seen_members = 0;
         let mut others = UnknownNames::default();
+        let mut next = 0;
+        self.members(|this, name| {
+            match schema.find(name, next) {
+                // Duplicate members are left to the validator.
+                Some(at) if seen_members & (1 << at) != 0 => None,
+                Some(at) => {
+                    next = at + 1;
+                    seen_members |= 1 << at;
+                    this.value(&schema.members[at].schema)
+                }
+                // A name with an escape may be a known one.
+                None if schema.denies_additional || name.contains('\\') => None,
+                None if !others.insert(name) => None,
+                None => this.value(&ANYTHING),
+            }
+        })?;
+        (schema.required & !seen_members == 0).then_some(())
+    }
+
+    /// Skips an object, of which the function skips the values.
+    fn members(&mut self, mut value: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
         self.position += 1;
-        if !self.byte(b'}') {
-            loop {
-                (self.peek()? == b'"').then_some(())?;
-                let name = self.string()?;
-                self.byte(b':').then_some(())?;
-                match schema
-                    .members
-                    .iter()
-                    .position(|it| it.name.as_bytes() == name)
-                {
-                    // Duplicate members are left to the validator.
-                    Some(at) if seen_members & (1 << at) != 0 => return None,
-                    Some(at) => {
-                        seen_members |= 1 << at;
-                        self.value(&schema.members[at].schema)?;
-                    }
-                    // A name with an escape may be a known one.
-                    None if schema.denies_additional || name.contains(&b'\\') => return None,
-                    None if !others.insert(name) => return None,
-                    None => self.value(&anything)?,
-                }
-                if self.byte(b'}') {
-                    break;
-                }
-                self.byte(b',').then_some(())?;
+        if self.byte(b'}') {
+            return Some(());
+        }
+        loop {
+            (self.peek()? == b'"').then_some(())?;
+            let name = self.string()?;
+            self.byte(b':').then_some(())?;
+            value(self, name)?;
+            if self.ends(b'}')? {
+                return Some(());
             }
         }
-        (schema.required & !seen_members == 0).then_some(())
+    }
+
+    /// Looks for the member that tells what an object is, without skipping the object.
+    fn alternative<'t>(&self, tagged: &'t Tagged) -> Option<&'t TextCheck> {
+        let mut ahead = JsonCursor { ..*self };
+        let mut tag = None;
+        ahead.members(|this, name| {
+            if *name != *tagged.name {
+                return this.value(&ANYTHING);
+            }
+            // There is nothing more to look for. A second one is rejected later.
+            tag = (this.peek()? == b'"').then(|| this.string()).flatten();
+            None
+        });
+        let tag = tag?;
+        let mut alternatives = tagged.alternatives.iter();
+        let alternative = alternatives.find(|it| same_text(&it.name, tag))?;
+        Some(&alternative.schema)
     }
 }
 
@@ -437,9 +549,20 @@ fn neighbours(number: &[u8]) -> Option<(i64, i64)> {
     })
 }
 
+fn same_text(one: &str, other: &str) -> bool {
+    equal::same_text(one.as_bytes(), other.as_bytes())
+}
+
 /// Returns where the string ends whose contents `rest` begins with.
 fn closing_quote(rest: &[u8]) -> Option<usize> {
-    let mut from = 0;
+    // Most strings are short: a search for them begins later than it ends.
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\');
+    let short = &rest[..rest.len().min(SHORT)];
+    let mut from = match short.iter().position(is_special) {
+        Some(at) if rest[at] == b'"' => return Some(at),
+        Some(at) => at,
+        None => short.len(),
+    };
     loop {
         let at = from + memchr2(b'"', b'\\', rest.get(from..)?)?;
         if rest[at] == b'"' {
@@ -453,24 +576,20 @@ fn closing_quote(rest: &[u8]) -> Option<usize> {
 /// The names of members that are not in the schema.
 #[derive(Default)]
 struct UnknownNames<'a> {
-    few: Vec<&'a [u8]>,
-    many: HashSet<&'a [u8]>,
+    few: Vec<&'a str>,
+    many: Option<HashSet<&'a str>>,
 }
 
 impl<'a> UnknownNames<'a> {
-    /// Up to this many names are compared one by one, which is faster than
-    /// hashing.
-    const FEW: usize = 8;
-
     /// Adds a name and returns whether it is new.
-    fn insert(&mut self, name: &'a [u8]) -> bool {
+    fn insert(&mut self, name: &'a str) -> bool {
         if self.few.contains(&name) {
             return false;
         }
-        if self.few.len() < Self::FEW {
+        if self.few.len() < FEW {
             self.few.push(name);
             return true;
         }
-        self.many.insert(name)
+        self.many.get_or_insert_default().insert(name)
     }
 }

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let mut word = String::new();
+    let mut word = String::with_capacity(name.len());
     let mut chars = name.chars().peekable();
     let mut previous = ' ';
     while let Some(current) = chars.next() {
@@ -51,26 +51,31 @@ pub fn snake_case(name: &str) -> String {
 /// Returns a name in `PascalCase`. Empty if it has no letters and no digits.
 #[must_use]
 pub fn pascal_case(name: &str) -> String {
-    words(name).iter().map(|word| capitalized(word)).collect()
+    let mut cased = String::with_capacity(name.len());
+    for word in words(name) {
+        push_capitalized(&mut cased, &word);
+    }
+    cased
 }
 
 /// Returns a name in `camelCase`. Empty if it has no letters and no digits.
 #[must_use]
 pub fn camel_case(name: &str) -> String {
-    let words = words(name).into_iter().enumerate();
-    let cased = words.map(|(at, word)| match at {
-        0 => word,
-        _ => capitalized(&word),
-    });
-    cased.collect()
+    let mut cased = String::with_capacity(name.len());
+    for word in words(name) {
+        match cased.is_empty() {
+            true => cased.push_str(&word),
+            false => push_capitalized(&mut cased, &word),
+        }
+    }
+    cased
 }
 
-fn capitalized(word: &str) -> String {
+/// Words are ASCII.
+fn push_capitalized(out: &mut String, word: &str) {
     let mut chars = word.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
-    }
+    out.extend(chars.next().map(|first| first.to_ascii_uppercase()));
+    out.push_str(chars.as_str());
 }
 
 #[cfg(test)]

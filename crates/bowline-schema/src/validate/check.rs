@@ -167,8 +167,16 @@ impl<'a> Check<'a> {
 
     /// Returns the indices of the first two alternatives that a value matches.
     pub(super) fn first_valid(&mut self, nodes: &[Node], value: &Value) -> [Option<usize>; 2] {
-        let mut valid = (0..nodes.len()).filter(|at| self.is_valid(nodes[*at], value));
-        [valid.next(), valid.next()]
+        let mut first = None;
+        for (at, node) in nodes.iter().enumerate() {
+            if self.is_valid(*node, value) {
+                if first.is_some() {
+                    return [first, Some(at)];
+                }
+                first = Some(at);
+            }
+        }
+        [first, None]
     }
 
     /// Checks a value against all schemas for it, with options.
@@ -185,7 +193,7 @@ impl<'a> Check<'a> {
     fn is_valid_array(&mut self, keyword: &Keyword, items: &[Value], value: &Value) -> bool {
         match keyword {
             Keyword::Items(from, node) => {
-                let mut others = items.iter().skip(*from);
+                let mut others = items.get(*from..).unwrap_or_default().iter();
                 others.all(|item| self.is_valid(*node, item))
             }
             Keyword::PrefixItems(nodes) => {

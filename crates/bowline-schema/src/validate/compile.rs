@@ -235,6 +235,9 @@ impl<'a> Compiler<'a> {
         table.unless_default_in = has_option.then_some(current.node);
         table.additional = additional;
         table.is_complete = is_complete;
+        let is_false = |value: &Value| *value == Value::Bool(false);
+        let allows_none = schema.get("additionalProperties").is_some_and(is_false);
+        table.is_closed = allows_none && patterns.is_none();
         for (pattern, node) in patterns.into_iter().flatten() {
             let pattern = Pattern::new(&pattern)?;
             self.count_pattern(schema, "patternProperties", &pattern)?;

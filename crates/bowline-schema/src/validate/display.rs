@@ -20,14 +20,42 @@ pub(super) struct TruncatedJson<'a>(pub(super) &'a Value);
 
 impl fmt::Display for TruncatedJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = TruncatingWriter {
-            out: f,
-            remaining: MAX_CHARS,
-        };
-        match writer.value(self.0) {
-            Err(_) if writer.remaining == 0 => f.write_char('…'),
-            written => written,
-        }
+        write_truncated(f, MAX_CHARS, |writer| writer.value(self.0))
+    }
+}
+
+/// A string as JSON, truncated if it is long.
+#[derive(Clone, Copy)]
+pub(super) struct TruncatedText<'a>(pub(super) &'a str);
+
+impl fmt::Display for TruncatedText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_truncated(f, MAX_CHARS, |writer| writer.string(self.0))
+    }
+}
+
+/// The same as an entry in a list, which is shorter.
+#[derive(Clone, Copy)]
+pub(super) struct JsonEntry<'a>(pub(super) &'a Value);
+
+impl fmt::Display for JsonEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_truncated(f, MAX_CHARS_OF_ENTRY, |writer| writer.value(self.0))
+    }
+}
+
+fn write_truncated(
+    f: &mut fmt::Formatter<'_>,
+    max_chars: usize,
+    write: impl FnOnce(&mut TruncatingWriter<'_, '_>) -> fmt::Result,
+) -> fmt::Result {
+    let mut writer = TruncatingWriter {
+        out: f,
+        remaining: max_chars,
+    };
+    match write(&mut writer) {
+        Err(_) if writer.remaining == 0 => f.write_char('…'),
+        written => written,
     }
 }
 
@@ -109,7 +137,7 @@ impl TruncatingWriter<'_, '_> {
 
 /// Returns a string as JSON, truncated if it is long.
 pub(super) fn quoted(text: &str) -> String {
-    TruncatedJson(&Value::from(text)).to_string()
+    TruncatedText(text).to_string()
 }
 
 /// Truncates a string to a readable length.

@@ -72,12 +72,12 @@ impl ValidationError {
     }
 
     /// Adds what was probably meant.
-    pub(super) fn suggest(mut self, suggestion: Option<&str>) -> Self {
+    pub(super) fn suggest(mut self, suggestion: Option<&str>, detail: Detail) -> Self {
         if let Some(suggestion) = suggestion {
             for part in ["; did you mean `", suggestion, "`?"] {
                 self.message.push_str(part);
             }
-            self.suggestion = Some(suggestion.to_owned());
+            self.suggestion = matches!(detail, Detail::All).then(|| suggestion.to_owned());
         }
         self
     }

@@ -36,12 +36,22 @@ impl<'a> Explanation<'a> {
     }
 
     /// Reports all violations of a schema, and returns whether there are none.
+    #[inline(always)]
     pub(super) fn explain(&mut self, node: Node, value: &Value, location: &Location<'_>) -> bool {
         let schema = &self.check.compiled.nodes[node];
-        if schema.is_leaf {
-            return self.check.is_valid_itself(schema, value)
-                || self.explain_each(schema, value, location);
-        }
+        // Most values are right, and have no others in them.
+        schema.is_leaf && self.check.is_valid_itself(schema, value)
+            || self.explain_wrong(node, schema, value, location)
+    }
+
+    #[inline(never)]
+    fn explain_wrong(
+        &mut self,
+        node: Node,
+        schema: &'a Schema,
+        value: &Value,
+        location: &Location<'_>,
+    ) -> bool {
         let entered = self.check.enter(node);
         let is_valid = self.explain_each(schema, value, location);
         self.check.leave(entered);
@@ -107,11 +117,8 @@ impl<'a> Explanation<'a> {
             // Without steps left nothing was found out, and nothing more is looked at.
             && !self.check.budget.is_exhausted()
         {
-            let pointer = truncate_message(location.pointer());
-            let error = ValidationError {
-                pointer,
-                ..why(self.detail)
-            };
+            let mut error = why(self.detail);
+            error.pointer = truncate_message(location.pointer());
             let is_same = |other: &ValidationError| {
                 other.pointer == error.pointer && other.message == error.message
             };

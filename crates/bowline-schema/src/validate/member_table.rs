@@ -22,6 +22,8 @@ pub(super) struct MemberTable {
     pub(super) additional: Option<Node>,
     /// Whether the schema says something about members that it does not name.
     pub(super) is_complete: bool,
+    /// Whether it says that there are none.
+    pub(super) is_closed: bool,
 }
 
 /// A name, and what is said about the member.
@@ -52,6 +54,7 @@ impl MemberTable {
             patterns: Vec::new(),
             additional: None,
             is_complete: false,
+            is_closed: false,
         };
         table.sort();
         table.add_undeclared(required);

@@ -28,6 +28,7 @@ impl Check<'_> {
             }
             let is_valid = match node {
                 Some(node) if table.patterns.is_empty() => self.is_valid(node, member),
+                None if table.is_closed => false,
                 _ => self.is_valid_otherwise(table, node, name, member),
             };
             if !is_valid {

@@ -30,7 +30,7 @@ mod pointer;
 mod recursion;
 pub(crate) mod resources;
 mod schema_reader;
-mod simple_pattern;
+pub(crate) mod simple_pattern;
 mod summary;
 #[cfg(test)]
 mod tests;

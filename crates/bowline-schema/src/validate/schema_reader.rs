@@ -13,11 +13,9 @@ use super::{
     pointer::pointer_to,
     resources::Place,
 };
+use crate::keyword_value::keyword_value;
 
 type Result<T> = std::result::Result<T, String>;
-
-/// The number of members up to which names are compared one by one.
-const MAX_COMPARED: usize = 16;
 
 /// A schema that is an object, and its place in the document.
 pub(super) struct SchemaReader<'a> {
@@ -39,14 +37,9 @@ impl<'a> SchemaReader<'a> {
         }
     }
 
-    /// Returns the value of a keyword. All keywords are looked for, and most schemas
-    /// have few: to compare their names takes less than to hash each keyword.
+    /// Returns the value of a keyword.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
-        if self.members.len() > MAX_COMPARED {
-            return self.members.get(key);
-        }
-        let found = self.members.iter().find(|(name, _)| *name == key);
-        found.map(|(_, value)| value)
+        keyword_value(self.members, key)
     }
 
     /// Returns all keywords that need no other schema, but for the types. Those that

@@ -7,15 +7,15 @@
 use std::{iter::Peekable, str::Chars};
 
 /// A pattern that begins with `^` and is a sequence.
-#[derive(Clone, Debug)]
-pub(super) struct SimplePattern {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SimplePattern {
     parts: Vec<Part>,
     /// Whether nothing may follow.
     is_whole: bool,
 }
 
 /// A class, repeated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     class: Class,
     min: u32,
@@ -23,7 +23,7 @@ struct Part {
 }
 
 /// A set of characters.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Class {
     /// One bit for each character of ASCII.
     ascii: u128,
@@ -33,7 +33,7 @@ struct Class {
 
 impl SimplePattern {
     /// Reads a pattern that is known to be valid, or returns `None` if it is not simple.
-    pub(super) fn new(pattern: &str) -> Option<Self> {
+    pub(crate) fn new(pattern: &str) -> Option<Self> {
         let mut rest = pattern.strip_prefix('^')?.chars().peekable();
         let mut parts = Vec::new();
         let mut is_whole = false;
@@ -53,7 +53,7 @@ impl SimplePattern {
         simple.is_deterministic().then_some(simple)
     }
 
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         let mut rest = text.chars();
         for part in &self.parts {
             let mut count = 0;

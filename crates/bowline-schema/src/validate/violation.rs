@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use super::{
     ValidationError,
     budget::value_cost,
-    display::{TruncatedJson, quoted, truncate_entry, truncate_message},
+    display::{JsonEntry, TruncatedJson, TruncatedText, truncate_entry, truncate_message},
     error::Detail,
     error_kind::ValidationErrorKind as Kind,
     format::Format,
@@ -25,6 +25,9 @@ const MAX_COST: u64 = 10_000;
 
 /// The maximum number of alternatives that are written out.
 const MAX_WRITTEN: usize = 5;
+
+/// The number of bytes that most messages fit in.
+const USUAL_LENGTH: usize = 128;
 
 impl ValueKeyword {
     /// Returns the error for a value that violates the keyword.
@@ -92,7 +95,7 @@ pub(super) fn missing_member(
     detail: Detail,
     expected: impl FnOnce() -> String,
 ) -> ValidationError {
-    let message = quoted(name) + " is a required property";
+    let message = format!("{} is a required property", TruncatedText(name));
     detail.error(message, || {
         let name = truncate_message(name.to_owned());
         (Kind::MissingMember { name }, expected())
@@ -125,7 +128,7 @@ pub(super) fn unknown_member(
         };
         (kind, expected)
     });
-    error.suggest(closest_name(name, known))
+    error.suggest(closest_name(name, known), detail)
 }
 
 /// The error for a value that is not one of a list.
@@ -145,17 +148,14 @@ pub(super) fn not_a_choice<'a>(
     };
     let message = enum_message(small(), count, value);
     let error = detail.error(message, || {
-        let written = small().map(written_choice);
+        let written = small().map(|it| JsonEntry(it).to_string());
         let expected = one_of(&written.collect::<Vec<_>>(), count);
         let choices = small().cloned().collect();
         (Kind::NotAChoice { choices }, expected)
     });
     let strings = small().filter_map(Value::as_str);
-    error.suggest(value.as_str().and_then(|text| closest_name(text, strings)))
-}
-
-fn written_choice(choice: &Value) -> String {
-    truncate_entry(TruncatedJson(choice).to_string())
+    let suggestion = value.as_str().and_then(|text| closest_name(text, strings));
+    error.suggest(suggestion, detail)
 }
 
 /// Joins alternatives as `a, b or c`. If there are many, only the first are listed, and
@@ -304,18 +304,19 @@ fn enum_message<'a>(
         true => count,
         false => MAX_LISTED - 1,
     };
-    let mut text = format!("{} is not one of ", TruncatedJson(value));
+    let mut text = String::with_capacity(USUAL_LENGTH);
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{} is not one of ", TruncatedJson(value));
     let mut listed = 0;
     for choice in choices.take(max_listed) {
-        text.push_str(match listed {
+        let separator = match listed {
             0 => "",
             _ if listed + 1 == count => " or ",
             _ => ", ",
-        });
-        text.push_str(&written_choice(choice));
+        };
+        let _ = write!(text, "{separator}{}", JsonEntry(choice));
         listed += 1;
     }
-    // Writing to a string cannot fail.
     if listed == 0 {
         let _ = write!(text, "{count} values");
     } else if listed < count {
