@@ -24,48 +24,44 @@ impl fmt::Display for TruncatedJson<'_> {
     }
 }
 
-/// A string as JSON, truncated if it is long.
-#[derive(Clone, Copy)]
-pub(super) struct TruncatedText<'a>(pub(super) &'a str);
-
-impl fmt::Display for TruncatedText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_truncated(f, MAX_CHARS, |writer| writer.string(self.0))
-    }
+/// Appends a value to a message, as [`TruncatedJson`].
+pub(super) fn push_value(message: &mut String, value: &Value) {
+    // Writing to a string cannot fail.
+    let _ = write_truncated(message, MAX_CHARS, |writer| writer.value(value));
 }
 
-/// The same as an entry in a list, which is shorter.
-#[derive(Clone, Copy)]
-pub(super) struct JsonEntry<'a>(pub(super) &'a Value);
-
-impl fmt::Display for JsonEntry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_truncated(f, MAX_CHARS_OF_ENTRY, |writer| writer.value(self.0))
-    }
+/// Appends a value to a message as an entry in a list, which is shorter.
+pub(super) fn push_entry(message: &mut String, value: &Value) {
+    let _ = write_truncated(message, MAX_CHARS_OF_ENTRY, |writer| writer.value(value));
 }
 
-fn write_truncated(
-    f: &mut fmt::Formatter<'_>,
+/// Appends a string to a message as JSON, truncated if it is long.
+pub(super) fn push_text(message: &mut String, text: &str) {
+    let _ = write_truncated(message, MAX_CHARS, |writer| writer.string(text));
+}
+
+fn write_truncated<W: fmt::Write>(
+    out: &mut W,
     max_chars: usize,
-    write: impl FnOnce(&mut TruncatingWriter<'_, '_>) -> fmt::Result,
+    write: impl FnOnce(&mut TruncatingWriter<'_, W>) -> fmt::Result,
 ) -> fmt::Result {
     let mut writer = TruncatingWriter {
-        out: f,
+        out,
         remaining: max_chars,
     };
     match write(&mut writer) {
-        Err(_) if writer.remaining == 0 => f.write_char('…'),
+        Err(_) if writer.remaining == 0 => out.write_char('…'),
         written => written,
     }
 }
 
 /// Writes JSON until the characters run out, which is an error.
-struct TruncatingWriter<'a, 'f> {
-    out: &'a mut fmt::Formatter<'f>,
+struct TruncatingWriter<'a, W> {
+    out: &'a mut W,
     remaining: usize,
 }
 
-impl fmt::Write for TruncatingWriter<'_, '_> {
+impl<W: fmt::Write> fmt::Write for TruncatingWriter<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         // There are at least as many bytes as characters.
         let cut = match text.len() > self.remaining {
@@ -82,7 +78,7 @@ impl fmt::Write for TruncatingWriter<'_, '_> {
     }
 }
 
-impl TruncatingWriter<'_, '_> {
+impl<W: fmt::Write> TruncatingWriter<'_, W> {
     fn value(&mut self, value: &Value) -> fmt::Result {
         match value {
             Value::Null => self.write_str("null"),
@@ -137,7 +133,9 @@ impl TruncatingWriter<'_, '_> {
 
 /// Returns a string as JSON, truncated if it is long.
 pub(super) fn quoted(text: &str) -> String {
-    TruncatedText(text).to_string()
+    let mut quoted = String::with_capacity(text.len() + 2);
+    push_text(&mut quoted, text);
+    quoted
 }
 
 /// Truncates a string to a readable length.

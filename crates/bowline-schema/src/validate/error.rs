@@ -72,14 +72,13 @@ impl ValidationError {
     }
 
     /// Adds what was probably meant.
-    pub(super) fn suggest(mut self, suggestion: Option<&str>, detail: Detail) -> Self {
+    pub(super) fn suggest(&mut self, suggestion: Option<&str>, detail: Detail) {
         if let Some(suggestion) = suggestion {
             for part in ["; did you mean `", suggestion, "`?"] {
                 self.message.push_str(part);
             }
             self.suggestion = matches!(detail, Detail::All).then(|| suggestion.to_owned());
         }
-        self
     }
 }
 
@@ -94,6 +93,7 @@ pub(super) enum Detail {
 impl Detail {
     /// Creates an error for the checked value itself, with its kind and what is
     /// expected if they are wanted.
+    #[inline]
     pub(super) fn error(
         self,
         message: String,

@@ -36,23 +36,28 @@ impl<'a> Explanation<'a> {
     }
 
     /// Reports all violations of a schema, and returns whether there are none.
-    #[inline(always)]
+    #[inline]
     pub(super) fn explain(&mut self, node: Node, value: &Value, location: &Location<'_>) -> bool {
-        let schema = &self.check.compiled.nodes[node];
-        // Most values are right, and have no others in them.
-        schema.is_leaf && self.check.is_valid_itself(schema, value)
-            || self.explain_wrong(node, schema, value, location)
+        self.is_right(node, value) || self.explain_wrong(node, value, location)
     }
 
-    #[inline(never)]
-    fn explain_wrong(
+    /// Returns whether there is nothing to explain, for a value without others in it: most
+    /// are right.
+    #[inline(always)]
+    pub(super) fn is_right(&self, node: Node, value: &Value) -> bool {
+        let schema = &self.check.compiled.nodes[node];
+        schema.is_leaf && self.check.is_valid_itself(schema, value)
+    }
+
+    /// The same as [`explain`](Self::explain), for what is probably wrong.
+    pub(super) fn explain_wrong(
         &mut self,
         node: Node,
-        schema: &'a Schema,
         value: &Value,
         location: &Location<'_>,
     ) -> bool {
         let entered = self.check.enter(node);
+        let schema = &self.check.compiled.nodes[node];
         let is_valid = self.explain_each(schema, value, location);
         self.check.leave(entered);
         is_valid

@@ -44,7 +44,8 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Reports in the order of the schema, whatever that of the object.
+    /// Reports in the order of the schema, whatever that of the object. So the members
+    /// are gone through once, and what is to be explained is put in order.
     pub(super) fn explain_members(
         &mut self,
         table: &'a MemberTable,
@@ -55,51 +56,67 @@ impl<'a> Explanation<'a> {
             return false;
         }
         let (mut few, mut many) = ([None; FEW_MEMBERS], Vec::new());
-        let found = match few.get_mut(..table.names.len()) {
+        let wrong = match few.get_mut(..table.names.len()) {
             Some(few) => few,
             None => {
                 many.resize(table.names.len(), None);
                 &mut many[..]
             }
         };
-        let (mut next, mut unknown) = (0, false);
+        let (mut next, mut required_count) = (0, 0);
+        let (mut has_wrong, mut has_unknown) = (false, false);
         for (name, member) in members {
-            match table.find(name, next) {
-                Some((at, known)) => {
-                    found[at] = Some(member);
-                    next = at + 1;
-                    unknown |= known.node.is_none();
-                }
-                None => unknown = true,
+            let Some((at, known)) = table.find(name, next) else {
+                has_unknown = true;
+                continue;
+            };
+            next = at + 1;
+            required_count += usize::from(known.is_required);
+            match known.node {
+                Some(node) if self.is_right(node, member) => {}
+                Some(_) => (wrong[at], has_wrong) = (Some(member), true),
+                None => has_unknown = true,
             }
         }
-        let mut is_valid = self.all(&table.required, |this, at| {
-            let known = &table.names[*at];
-            let is_met = found[*at].is_some() || this.check.has_default(table, known);
-            let compiled = this.check.compiled;
-            this.require(is_met, location, |detail| {
-                missing_member(&known.name, detail, || match known.node {
-                    Some(member) => compiled.expectation(member),
-                    None => "any value".to_owned(),
-                })
-            })
-        });
-        is_valid &= self.all(table.names.iter().zip(&*found), |this, (known, member)| {
-            let Some((node, member)) = known.node.zip(*member) else {
-                return true;
-            };
-            this.explain(node, member, &Location::Member(location, &known.name))
-        });
+        let mut is_valid = required_count == table.required_count
+            || self.explain_required(table, members, location);
+        if has_wrong {
+            is_valid &= self.all(table.names.iter().zip(wrong), |this, (known, member)| {
+                let Some((node, member)) = known.node.zip(*member) else {
+                    return true;
+                };
+                let location = Location::Member(location, &known.name);
+                this.explain_wrong(node, member, &location)
+            });
+        }
         is_valid &= self.all(&table.patterns, |this, (pattern, node)| {
             this.all(members, |this, (name, member)| {
                 !pattern.is_match_within(name, this.check.budget)
                     || this.explain(*node, member, &Location::Member(location, name))
             })
         });
-        match table.additional.filter(|_| unknown) {
+        match table.additional.filter(|_| has_unknown) {
             Some(node) => is_valid & self.explain_additional(table, node, members, location),
             None => is_valid,
         }
+    }
+
+    fn explain_required(
+        &mut self,
+        table: &'a MemberTable,
+        members: &Map<String, Value>,
+        location: &Location<'_>,
+    ) -> bool {
+        let compiled = self.check.compiled;
+        self.all(table.required(), |this, known| {
+            let is_met = members.contains_key(&known.name) || this.check.has_default(table, known);
+            this.require(is_met, location, |detail| {
+                missing_member(&known.name, detail, || match known.node {
+                    Some(member) => compiled.expectation(member),
+                    None => "any value".to_owned(),
+                })
+            })
+        })
     }
 
     fn explain_additional(
@@ -195,7 +212,7 @@ impl<'a> Explanation<'a> {
         let known: Vec<&str> = unique(declared.names()).collect();
         self.all(declared.undeclared(members), |this, name| {
             this.require(false, location, |detail| {
-                let why = format!("{} is not a known property", quoted(name));
+                let why = quoted(name) + " is not a known property";
                 unknown_member(name, why, &known, detail)
             })
         })

@@ -9,6 +9,7 @@ use super::{
 };
 
 impl Check<'_> {
+    #[inline]
     pub(super) fn has_valid_members(
         &mut self,
         table: &MemberTable,

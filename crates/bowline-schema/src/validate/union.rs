@@ -96,7 +96,7 @@ impl<'a> Explanation<'a> {
             choices.map(|choices| choices.into_iter().flatten().collect());
         if let Some(choices) = choices.filter(|choices| !self.is_among(choices, value)) {
             self.require(false, location, |detail| {
-                not_a_choice(choices.into_iter(), value, detail)
+                not_a_choice(&choices.iter().copied(), value, detail)
             });
             return;
         }
@@ -108,11 +108,13 @@ impl<'a> Explanation<'a> {
                 Some(tag) => {
                     let location = Location::Member(location, name);
                     self.require(false, &location, |detail| {
-                        not_a_choice(choices.into_iter(), tag, detail)
+                        not_a_choice(&choices.iter().copied(), tag, detail)
                     });
                 }
                 None => {
-                    self.require(false, location, |detail| missing_tag(name, choices, detail));
+                    self.require(false, location, |detail| {
+                        missing_tag(name, &choices, detail)
+                    });
                 }
             },
             Meant::Unclear => {
@@ -209,8 +211,8 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     first.filter(|_| items.next().is_none())
 }
 
-fn missing_tag(name: &str, choices: Vec<&Value>, detail: Detail) -> ValidationError {
-    let one = not_a_choice(choices.into_iter(), &Value::Null, Detail::All);
+fn missing_tag(name: &str, choices: &[&Value], detail: Detail) -> ValidationError {
+    let one = not_a_choice(&choices.iter().copied(), &Value::Null, Detail::All);
     let message = format!("{} is a required property: {}", quoted(name), one.expected);
     let error = missing_member(name, detail, || one.expected);
     ValidationError { message, ..error }

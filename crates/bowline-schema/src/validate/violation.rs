@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use super::{
     ValidationError,
     budget::value_cost,
-    display::{JsonEntry, TruncatedJson, TruncatedText, truncate_entry, truncate_message},
+    display::{TruncatedJson, push_entry, push_text, push_value, truncate_entry, truncate_message},
     error::Detail,
     error_kind::ValidationErrorKind as Kind,
     format::Format,
@@ -29,6 +29,14 @@ const MAX_WRITTEN: usize = 5;
 /// The number of bytes that most messages fit in.
 const USUAL_LENGTH: usize = 128;
 
+/// Returns a message that begins with a value, and goes on with these words.
+fn about(value: &Value, words: &[&str]) -> String {
+    let mut message = String::with_capacity(USUAL_LENGTH);
+    push_value(&mut message, value);
+    words.iter().for_each(|word| message.push_str(word));
+    message
+}
+
 impl ValueKeyword {
     /// Returns the error for a value that violates the keyword.
     pub(super) fn violation(&self, value: &Value, detail: Detail) -> ValidationError {
@@ -45,13 +53,13 @@ impl ValueKeyword {
                     (Kind::NotAChoice { choices }, written)
                 })
             }
-            Self::Enum(options) => not_a_choice(options.values().iter(), value, detail),
+            Self::Enum(options) => not_a_choice(&options.values().iter(), value, detail),
             Self::Minimum(limit) => too_small(limit, false, value, detail),
             Self::ExclusiveMinimum(limit) => too_small(limit, true, value, detail),
             Self::Maximum(limit) => too_large(limit, false, value, detail),
             Self::ExclusiveMaximum(limit) => too_large(limit, true, value, detail),
             Self::MultipleOf(divisor) => {
-                let message = format!("{} is not a multiple of {divisor}", TruncatedJson(value));
+                let message = about(value, &[" is not a multiple of ", &divisor.to_string()]);
                 detail.error(message, || {
                     let expected = format!("a multiple of {divisor}");
                     let divisor = divisor.clone();
@@ -59,21 +67,23 @@ impl ValueKeyword {
                 })
             }
             Self::MinLength(limit) => {
-                too_short("is shorter than", *limit, CHARACTERS, value, detail)
+                too_short(" is shorter than ", *limit, CHARACTERS, value, detail)
             }
-            Self::MaxLength(limit) => too_long("is longer than", *limit, CHARACTERS, value, detail),
-            Self::MinItems(limit) => too_short("has less than", *limit, ITEMS, value, detail),
-            Self::MaxItems(limit) => too_long("has more than", *limit, ITEMS, value, detail),
+            Self::MaxLength(limit) => {
+                too_long(" is longer than ", *limit, CHARACTERS, value, detail)
+            }
+            Self::MinItems(limit) => too_short(" has less than ", *limit, ITEMS, value, detail),
+            Self::MaxItems(limit) => too_long(" has more than ", *limit, ITEMS, value, detail),
             Self::MinProperties(limit) => {
-                too_short("has less than", *limit, PROPERTIES, value, detail)
+                too_short(" has less than ", *limit, PROPERTIES, value, detail)
             }
             Self::MaxProperties(limit) => {
-                too_long("has more than", *limit, PROPERTIES, value, detail)
+                too_long(" has more than ", *limit, PROPERTIES, value, detail)
             }
             Self::Pattern(pattern) => pattern_mismatch(pattern.as_str(), value, detail),
             Self::Format(format) => format_mismatch(*format, value, detail),
             Self::UniqueItems => {
-                let message = format!("{} has non-unique elements", TruncatedJson(value));
+                let message = about(value, &[" has non-unique elements"]);
                 detail.error(message, || {
                     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
                     let index = first_repeated(items).unwrap_or_default();
@@ -95,7 +105,9 @@ pub(super) fn missing_member(
     detail: Detail,
     expected: impl FnOnce() -> String,
 ) -> ValidationError {
-    let message = format!("{} is a required property", TruncatedText(name));
+    let mut message = String::with_capacity(USUAL_LENGTH);
+    push_text(&mut message, name);
+    message.push_str(" is a required property");
     detail.error(message, || {
         let name = truncate_message(name.to_owned());
         (Kind::MissingMember { name }, expected())
@@ -112,7 +124,7 @@ pub(super) fn unknown_member(
     // A name that is declared, but not for this object, does not help.
     let known = known.iter().copied();
     let known = known.filter(|known| *known != name).take(MAX_ENTRIES);
-    let error = detail.error(why, || {
+    let mut error = detail.error(why, || {
         let written = known
             .clone()
             .map(|name| truncate_entry(format!("`{name}`")));
@@ -128,12 +140,13 @@ pub(super) fn unknown_member(
         };
         (kind, expected)
     });
-    error.suggest(closest_name(name, known), detail)
+    error.suggest(closest_name(name, known), detail);
+    error
 }
 
 /// The error for a value that is not one of a list.
 pub(super) fn not_a_choice<'a>(
-    choices: impl ExactSizeIterator<Item = &'a Value> + Clone,
+    choices: &(impl ExactSizeIterator<Item = &'a Value> + Clone),
     value: &Value,
     detail: Detail,
 ) -> ValidationError {
@@ -147,15 +160,20 @@ pub(super) fn not_a_choice<'a>(
         choices.clone().take(MAX_ENTRIES).take_while(is_small)
     };
     let message = enum_message(small(), count, value);
-    let error = detail.error(message, || {
-        let written = small().map(|it| JsonEntry(it).to_string());
+    let mut error = detail.error(message, || {
+        let written = small().map(|it| {
+            let mut entry = String::new();
+            push_entry(&mut entry, it);
+            entry
+        });
         let expected = one_of(&written.collect::<Vec<_>>(), count);
         let choices = small().cloned().collect();
         (Kind::NotAChoice { choices }, expected)
     });
     let strings = small().filter_map(Value::as_str);
     let suggestion = value.as_str().and_then(|text| closest_name(text, strings));
-    error.suggest(suggestion, detail)
+    error.suggest(suggestion, detail);
+    error
 }
 
 /// Joins alternatives as `a, b or c`. If there are many, only the first are listed, and
@@ -177,7 +195,7 @@ pub(super) fn one_of(alternatives: &[String], count: usize) -> String {
 
 /// The error for a value of another type.
 pub(super) fn wrong_type(types: Types, value: &Value, detail: Detail) -> ValidationError {
-    let mut message = format!("{} is not of type", TruncatedJson(value));
+    let mut message = about(value, &[" is not of type"]);
     message.push_str(if types.iter().count() == 1 { " " } else { "s " });
     for (at, kind) in types.iter().enumerate() {
         let separator = if at == 0 { "\"" } else { ", \"" };
@@ -197,8 +215,9 @@ fn too_small(limit: &Number, is_exclusive: bool, value: &Value, detail: Detail) 
         false => ("less than", "at least"),
         true => ("less than or equal to", "more than"),
     };
-    let value = TruncatedJson(value);
-    let message = format!("{value} is {compared} the minimum of {limit}");
+    let mut message = about(value, &[" is ", compared, " the minimum of "]);
+    // Writing to a string cannot fail.
+    let _ = write!(message, "{limit}");
     detail.error(message, || {
         let kind = Kind::TooSmall {
             minimum: limit.clone(),
@@ -213,8 +232,9 @@ fn too_large(limit: &Number, is_exclusive: bool, value: &Value, detail: Detail) 
         false => ("greater than", "at most"),
         true => ("greater than or equal to", "less than"),
     };
-    let value = TruncatedJson(value);
-    let message = format!("{value} is {compared} the maximum of {limit}");
+    let mut message = about(value, &[" is ", compared, " the maximum of "]);
+    // Writing to a string cannot fail.
+    let _ = write!(message, "{limit}");
     detail.error(message, || {
         let kind = Kind::TooLarge {
             maximum: limit.clone(),
@@ -239,7 +259,7 @@ fn too_short(
     detail: Detail,
 ) -> ValidationError {
     let unit = unit[usize::from(minimum != 1)];
-    let message = format!("{} {compared} {minimum} {unit}", TruncatedJson(value));
+    let message = about(value, &[compared, &minimum.to_string(), " ", unit]);
     detail.error(message, || {
         let length = length(value);
         let expected = format!("at least {minimum} {unit}");
@@ -255,7 +275,7 @@ fn too_long(
     detail: Detail,
 ) -> ValidationError {
     let unit = unit[usize::from(maximum != 1)];
-    let message = format!("{} {compared} {maximum} {unit}", TruncatedJson(value));
+    let message = about(value, &[compared, &maximum.to_string(), " ", unit]);
     detail.error(message, || {
         let length = length(value);
         let expected = format!("at most {maximum} {unit}");
@@ -274,7 +294,7 @@ fn length(value: &Value) -> u64 {
 
 fn pattern_mismatch(pattern: &str, value: &Value, detail: Detail) -> ValidationError {
     let shown = truncate_message(pattern.to_owned());
-    let message = format!("{} does not match \"{shown}\"", TruncatedJson(value));
+    let message = about(value, &[" does not match \"", &shown, "\""]);
     detail.error(message, || {
         let pattern = pattern.to_owned();
         (
@@ -286,7 +306,7 @@ fn pattern_mismatch(pattern: &str, value: &Value, detail: Detail) -> ValidationE
 
 fn format_mismatch(format: Format, value: &Value, detail: Detail) -> ValidationError {
     let words = format.words();
-    let message = format!("{} is not {words}", TruncatedJson(value));
+    let message = about(value, &[" is not ", words]);
     detail.error(message, || {
         let format = format.name().to_owned();
         (Kind::FormatMismatch { format }, words.to_owned())
@@ -304,17 +324,15 @@ fn enum_message<'a>(
         true => count,
         false => MAX_LISTED - 1,
     };
-    let mut text = String::with_capacity(USUAL_LENGTH);
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{} is not one of ", TruncatedJson(value));
+    let mut text = about(value, &[" is not one of "]);
     let mut listed = 0;
     for choice in choices.take(max_listed) {
-        let separator = match listed {
+        text.push_str(match listed {
             0 => "",
             _ if listed + 1 == count => " or ",
             _ => ", ",
-        };
-        let _ = write!(text, "{separator}{}", JsonEntry(choice));
+        });
+        push_entry(&mut text, choice);
         listed += 1;
     }
     if listed == 0 {
