@@ -33,6 +33,7 @@
 
 mod closest_name;
 pub mod compare;
+mod keyword_value;
 pub mod observe;
 mod pointer;
 pub mod print;

@@ -1,6 +1,6 @@
 //! JSON Pointers: their tokens, and where values are in a document.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 use serde_json::Value;
 
@@ -96,8 +96,11 @@ impl<'a> Iterator for Walk<'a> {
 }
 
 /// Escapes a member's name as a token of a JSON Pointer.
-pub(crate) fn escape_token(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+pub(crate) fn escape_token(name: &str) -> Cow<'_, str> {
+    match name.contains(['~', '/']) {
+        true => name.replace('~', "~0").replace('/', "~1").into(),
+        false => name.into(),
+    }
 }
 
 /// Returns the member's name that a token of a JSON Pointer stands for.

@@ -6,13 +6,14 @@
 //! and values that may not match, are left to the validator, which also writes
 //! the error messages.
 
+mod cursor;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
-
-use memchr::memchr2;
 use serde_json::{Map, Value};
+
+use self::cursor::{JsonCursor, Text};
+use crate::validate::{equal, simple_pattern::SimplePattern};
 
 /// A simple schema that is checked on JSON text.
 ///
@@ -36,14 +37,41 @@ pub struct TextCheck {
     maximum: Option<i64>,
     length: Size,
     item_count: Size,
-    /// The allowed strings of an `enum`, sorted.
+    /// The allowed strings of an `enum` or `const`, sorted.
     strings: Option<Vec<Box<str>>>,
+    pattern: Option<SimplePattern>,
     items: Option<Box<TextCheck>>,
     members: Vec<Member>,
     /// The required members, one bit each.
     required: u64,
     /// Whether other members are forbidden.
     denies_additional: bool,
+    /// Objects that a member tells apart, instead of the members here.
+    tagged: Option<Tagged>,
+}
+
+/// A schema for all values.
+static ANYTHING: TextCheck = TextCheck {
+    types: ANY,
+    minimum: None,
+    maximum: None,
+    length: Size { min: 0, max: None },
+    item_count: Size { min: 0, max: None },
+    strings: None,
+    pattern: None,
+    items: None,
+    members: Vec::new(),
+    required: 0,
+    denies_additional: false,
+    tagged: None,
+};
+
+/// Alternatives of which a value can only match the one that a member names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tagged {
+    name: Box<str>,
+    /// The values of the member, with what objects are then.
+    alternatives: Vec<Member>,
 }
 
 /// How long a string, or how large an array, may be.
@@ -69,6 +97,10 @@ const ARRAY: u8 = 32;
 const OBJECT: u8 = 64;
 const ANY: u8 = 127;
 
+/// Up to this many texts are compared one by one, which is faster than sorting or
+/// hashing.
+const FEW: usize = 8;
+
 /// The maximum nesting depth of a schema. A recursive schema always exceeds it.
 const MAX_DEPTH: usize = 16;
 
@@ -83,8 +115,7 @@ impl TextCheck {
     /// Returns whether `json`, which must be valid JSON, certainly matches.
     #[must_use]
     pub fn is_surely_valid(&self, json: &str) -> bool {
-        let mut text = JsonCursor { json, position: 0 };
-        text.value(self).is_some()
+        JsonCursor::new(json).value(self).is_some()
     }
 
     fn compile_at_depth(
@@ -92,10 +123,7 @@ impl TextCheck {
         shared: Option<&Map<String, Value>>,
         depth: usize,
     ) -> Option<Self> {
-        let mut plain = Self {
-            types: ANY,
-            ..Self::default()
-        };
+        let mut plain = ANYTHING.clone();
         let members = match schema {
             Value::Bool(true) => return Some(plain),
             Value::Object(members) if depth < MAX_DEPTH => members,
@@ -105,23 +133,10 @@ impl TextCheck {
         let mut target = None;
         for (key, value) in members {
             match key.as_str() {
-                "title" | "description" | "default" | "examples" | "deprecated" | "$comment"
-                | "format" | "required" => {}
+                "required" => {}
                 "$schema" | "$defs" if depth == 0 => {}
-                "type" => plain.types = types(value)?,
-                "minimum" => plain.minimum = Some(value.as_i64()?),
-                "maximum" => plain.maximum = Some(value.as_i64()?),
-                "minLength" | "maxLength" => plain.length.limit(key, value)?,
-                "minItems" | "maxItems" => plain.item_count.limit(key, value)?,
-                "enum" => {
-                    let mut strings: Vec<_> = value
-                        .as_array()?
-                        .iter()
-                        .map(unescaped_string)
-                        .collect::<Option<_>>()?;
-                    strings.sort_unstable();
-                    plain.strings = Some(strings);
-                }
+                // Two of these would both have to hold.
+                "$ref" | "anyOf" | "oneOf" if target.is_some() => return None,
                 "items" => plain.items = Some(Box::new(compile_child(value)?)),
                 "properties" => {
                     let members = value.as_object()?.iter();
@@ -129,14 +144,17 @@ impl TextCheck {
                         .map(|(name, it)| Member::new(name, compile_child(it)?))
                         .collect::<Option<_>>()?;
                 }
-                "additionalProperties" => plain.denies_additional = !value.as_bool()?,
                 "$ref" => {
                     let name = value.as_str()?.strip_prefix("#/$defs/")?;
                     target = Some(compile_child(shared?.get(name)?)?);
                 }
-                "anyOf" => target = Some(compile_nullable(value.as_array()?, compile_child)?),
-                extension if extension.starts_with("x-") => {}
-                _ => return None,
+                "anyOf" | "oneOf" => {
+                    let schemas = value.as_array()?.iter().map(compile_child);
+                    let schemas: Vec<Self> = schemas.collect::<Option<_>>()?;
+                    let nullable = nullable(&schemas, key == "oneOf");
+                    target = Some(nullable.or_else(|| Tagged::one_of(&schemas))?);
+                }
+                _ => plain.value_keyword(key, value)?,
             }
         }
         if let Some(target) = target {
@@ -145,15 +163,51 @@ impl TextCheck {
                 .then_some(target);
         }
         plain.required = plain.required(members.get("required"))?;
-        plain.is_supported().then_some(plain)
+        if plain.strings.is_some() {
+            plain.types &= STRING;
+        }
+        // There is a bit for every member.
+        (plain.members.len() <= u64::BITS as usize).then_some(plain)
+    }
+
+    /// Reads a keyword that needs no other schema, if it is known.
+    fn value_keyword(&mut self, key: &str, value: &Value) -> Option<()> {
+        match key {
+            "title" | "description" | "default" | "examples" | "deprecated" | "$comment"
+            | "format" => {}
+            "type" => self.types = types(value)?,
+            "minimum" => self.minimum = Some(value.as_i64()?),
+            "maximum" => self.maximum = Some(value.as_i64()?),
+            "minLength" | "maxLength" => self.length.limit(key, value)?,
+            "minItems" | "maxItems" => self.item_count.limit(key, value)?,
+            // Both would have to hold.
+            "enum" | "const" if self.strings.is_some() => return None,
+            "enum" => {
+                let strings = value.as_array()?.iter().map(unescaped_string);
+                let mut strings: Vec<_> = strings.collect::<Option<_>>()?;
+                strings.sort_unstable();
+                self.strings = Some(strings);
+            }
+            "const" => self.strings = Some(vec![unescaped_string(value)?]),
+            "pattern" => self.pattern = Some(SimplePattern::new(value.as_str()?)?),
+            "additionalProperties" => self.denies_additional = !value.as_bool()?,
+            extension if extension.starts_with("x-") => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Returns the index of a member, which is probably the one after the last.
+    fn find(&self, name: &str, probably: usize) -> Option<usize> {
+        let is_here = |it: &Member| same_text(&it.name, name);
+        match self.members.get(probably) {
+            Some(member) if is_here(member) => Some(probably),
+            _ => self.members.iter().position(is_here),
+        }
     }
 
     fn allows_anything(&self) -> bool {
-        let nothing = Self {
-            types: ANY,
-            ..Self::default()
-        };
-        *self == nothing
+        *self == ANYTHING
     }
 
     /// Returns a bit for each required member.
@@ -169,11 +223,13 @@ impl TextCheck {
         Some(required)
     }
 
-    /// Returns whether the schema can be checked: there is a bit for every
-    /// member, and an `enum` allows only strings and `null`.
-    fn is_supported(&self) -> bool {
-        let is_string_enum = self.strings.is_none() || self.types & !(STRING | NULL) == 0;
-        self.members.len() <= u64::BITS as usize && is_string_enum
+    /// Returns the only value of a required member.
+    fn tag(&self, name: &str) -> Option<&str> {
+        let at = self.members.iter().position(|it| *it.name == *name)?;
+        match self.members[at].schema.strings.as_deref() {
+            Some([only]) if self.required & 1 << at != 0 => Some(only),
+            _ => None,
+        }
     }
 
     fn has_bounds(&self) -> bool {
@@ -201,11 +257,9 @@ impl Size {
         self.min <= size && self.max.is_none_or(|max| size <= max)
     }
 
-    /// Returns whether a string, still escaped, certainly has a length within these.
-    fn contains_length_of(self, text: &[u8]) -> bool {
-        let is_start = |byte: &&u8| !matches!(byte, 0x80..0xc0);
-        self == Self::default()
-            || !text.contains(&b'\\') && self.contains(text.iter().filter(is_start).count())
+    /// Returns whether a string certainly has a length within these.
+    fn contains_length_of(self, text: Text<'_>) -> bool {
+        self == Self::default() || !text.is_escaped && self.contains(text.raw.chars().count())
     }
 }
 
@@ -251,226 +305,48 @@ fn unescaped_string(value: &Value) -> Option<Box<str>> {
     is_unescaped.then(|| text.into())
 }
 
-/// Compiles an `anyOf` of two schemas, one of which is that of `null`.
-fn compile_nullable(
-    schemas: &[Value],
-    compile_child: impl Fn(&Value) -> Option<TextCheck>,
-) -> Option<TextCheck> {
-    let [one, other] = schemas else {
-        return None;
-    };
+/// Returns one schema for two, the second of which is that of `null`.
+fn nullable(schemas: &[TextCheck], is_exclusive: bool) -> Option<TextCheck> {
     let null = TextCheck {
         types: NULL,
-        ..TextCheck::default()
+        ..ANYTHING.clone()
     };
-    let mut plain = compile_child(one)?;
-    if compile_child(other)? != null || plain.strings.is_some() {
-        return None;
-    }
-    plain.types |= NULL;
-    Some(plain)
-}
-
-/// A position in a JSON string. Each method skips something at the front, or
-/// returns `None` if that is not certainly what it should be.
-struct JsonCursor<'a> {
-    json: &'a str,
-    position: usize,
-}
-
-impl<'a> JsonCursor<'a> {
-    fn value(&mut self, schema: &TextCheck) -> Option<()> {
-        let allowed = |kind: u8| (schema.types & kind != 0).then_some(());
-        match self.peek()? {
-            b'"' => {
-                allowed(STRING)?;
-                let text = self.string()?;
-                schema.length.contains_length_of(text).then_some(())?;
-                let Some(strings) = &schema.strings else {
-                    return Some(());
-                };
-                let found = strings.binary_search_by(|it| it.as_bytes().cmp(text));
-                found.is_ok().then_some(())
-            }
-            b'{' => allowed(OBJECT).and_then(|()| self.object(schema)),
-            b'[' => allowed(ARRAY).and_then(|()| self.array(schema)),
-            b't' => allowed(BOOLEAN).and_then(|()| self.literal(b"true")),
-            b'f' => allowed(BOOLEAN).and_then(|()| self.literal(b"false")),
-            b'n' => {
-                // `null` is not one of the strings of an `enum`.
-                allowed(NULL).filter(|()| schema.strings.is_none())?;
-                self.literal(b"null")
-            }
-            b'-' | b'0'..=b'9' => self.number(schema),
-            _ => None,
-        }
-    }
-
-    /// Skips whitespace and returns the next byte.
-    fn peek(&mut self) -> Option<u8> {
-        loop {
-            match *self.json.as_bytes().get(self.position)? {
-                b' ' | b'\t' | b'\n' | b'\r' => self.position += 1,
-                byte => return Some(byte),
-            }
-        }
-    }
-
-    fn byte(&mut self, byte: u8) -> bool {
-        let matched = self.peek() == Some(byte);
-        self.position += usize::from(matched);
-        matched
-    }
-
-    fn rest(&self) -> &'a [u8] {
-        &self.json.as_bytes()[self.position..]
-    }
-
-    fn literal(&mut self, literal_bytes: &[u8]) -> Option<()> {
-        self.rest().starts_with(literal_bytes).then_some(())?;
-        self.position += literal_bytes.len();
-        Some(())
-    }
-
-    /// Returns the contents of a string, still escaped.
-    fn string(&mut self) -> Option<&'a [u8]> {
-        self.position += 1;
-        let rest = self.rest();
-        let end = closing_quote(rest)?;
-        self.position += end + 1;
-        Some(&rest[..end])
-    }
-
-    fn number(&mut self, schema: &TextCheck) -> Option<()> {
-        let rest = self.rest();
-        let length = rest
-            .iter()
-            .position(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
-        let number = &rest[..length.unwrap_or(rest.len())];
-        self.position += number.len();
-        let digits = number.strip_prefix(b"-").unwrap_or(number);
-        let whole = digits.iter().all(u8::is_ascii_digit);
-        // A number with a zero fraction is an integer too; that is left to the
-        // validator.
-        let kind = if whole { INTEGER } else { FRACTION };
-        (schema.types & kind != 0).then_some(())?;
-        if schema.has_bounds() {
-            let (low, high) = neighbours(number)?;
-            return (schema.is_in_bounds(low) && schema.is_in_bounds(high)).then_some(());
-        }
-        Some(())
-    }
-
-    fn array(&mut self, schema: &TextCheck) -> Option<()> {
-        let anything = TextCheck {
-            types: ANY,
-            ..TextCheck::default()
-        };
-        let items = schema.items.as_deref().unwrap_or(&anything);
-        let is_allowed = |count: usize| schema.item_count.contains(count).then_some(());
-        self.position += 1;
-        if self.byte(b']') {
-            return is_allowed(0);
-        }
-        for count in 1.. {
-            self.value(items)?;
-            if self.byte(b']') {
-                return is_allowed(count);
-            }
-            self.byte(b',').then_some(())?;
-        }
-        None
-    }
-
-    fn object(&mut self, schema: &TextCheck) -> Option<()> {
-        let anything = TextCheck {
-            types: ANY,
-            ..TextCheck::default()
-        };
-        let mut seen_members = 0;
-        let mut others = UnknownNames::default();
-        self.position += 1;
-        if !self.byte(b'}') {
-            loop {
-                (self.peek()? == b'"').then_some(())?;
-                let name = self.string()?;
-                self.byte(b':').then_some(())?;
-                match schema
-                    .members
-                    .iter()
-                    .position(|it| it.name.as_bytes() == name)
-                {
-                    // Duplicate members are left to the validator.
-                    Some(at) if seen_members & (1 << at) != 0 => return None,
-                    Some(at) => {
-                        seen_members |= 1 << at;
-                        self.value(&schema.members[at].schema)?;
-                    }
-                    // A name with an escape may be a known one.
-                    None if schema.denies_additional || name.contains(&b'\\') => return None,
-                    None if !others.insert(name) => return None,
-                    None => self.value(&anything)?,
-                }
-                if self.byte(b'}') {
-                    break;
-                }
-                self.byte(b',').then_some(())?;
-            }
-        }
-        (schema.required & !seen_members == 0).then_some(())
+    match schemas {
+        [one, _] if is_exclusive && one.types & NULL != 0 => None,
+        [one, other] if *other == null => Some(TextCheck {
+            types: one.types | NULL,
+            ..one.clone()
+        }),
+        _ => None,
     }
 }
 
-/// Returns the nearest whole numbers below and above a number, both the number itself if
-/// it is one. `None` if it has an exponent or is too large.
-fn neighbours(number: &[u8]) -> Option<(i64, i64)> {
-    let number = str::from_utf8(number).ok()?;
-    let (whole, fraction) = match number.split_once('.') {
-        Some((whole, fraction)) => (whole.parse().ok()?, fraction),
-        None => (number.parse().ok()?, ""),
-    };
-    let is_plain = fraction.bytes().all(|byte| byte.is_ascii_digit());
-    is_plain.then_some(match (fraction, number.starts_with('-')) {
-        ("", _) => (whole, whole),
-        (_, false) => (whole, whole.saturating_add(1)),
-        (_, true) => (whole.saturating_sub(1), whole),
-    })
-}
-
-/// Returns where the string ends whose contents `rest` begins with.
-fn closing_quote(rest: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + memchr2(b'"', b'\\', rest.get(from..)?)?;
-        if rest[at] == b'"' {
-            return Some(at);
-        }
-        // The character after a backslash is not a quote that ends the string.
-        from = at + 2;
+impl Tagged {
+    /// Returns a schema for one of several objects, if they all require a member whose
+    /// only value is different in each.
+    fn one_of(schemas: &[TextCheck]) -> Option<TextCheck> {
+        let are_objects = schemas.iter().all(|it| it.types == OBJECT);
+        let mut names = schemas.first()?.members.iter().map(|member| &member.name);
+        let (name, tags) = names.find_map(|name| {
+            let tags = schemas.iter().map(|it| it.tag(name));
+            let tags: Vec<&str> = tags.collect::<Option<_>>()?;
+            let is_new = |at: usize| !tags[..at].contains(&tags[at]);
+            (0..tags.len()).all(is_new).then_some((name, tags))
+        })?;
+        let name = name.clone();
+        let alternatives = tags.iter().zip(schemas).map(|(tag, schema)| Member {
+            name: (*tag).into(),
+            schema: schema.clone(),
+        });
+        let alternatives = alternatives.collect();
+        are_objects.then(|| TextCheck {
+            types: OBJECT,
+            tagged: Some(Self { name, alternatives }),
+            ..ANYTHING.clone()
+        })
     }
 }
 
-/// The names of members that are not in the schema.
-#[derive(Default)]
-struct UnknownNames<'a> {
-    few: Vec<&'a [u8]>,
-    many: HashSet<&'a [u8]>,
-}
-
-impl<'a> UnknownNames<'a> {
-    /// Up to this many names are compared one by one, which is faster than
-    /// hashing.
-    const FEW: usize = 8;
-
-    /// Adds a name and returns whether it is new.
-    fn insert(&mut self, name: &'a [u8]) -> bool {
-        if self.few.contains(&name) {
-            return false;
-        }
-        if self.few.len() < Self::FEW {
-            self.few.push(name);
-            return true;
-        }
-        self.many.insert(name)
-    }
+fn same_text(one: &str, other: &str) -> bool {
+    equal::same_text(one.as_bytes(), other.as_bytes())
 }

@@ -21,9 +21,9 @@ pub(crate) fn group() -> Group {
                 an object with arrays of objects; and an array of tagged alternatives beside a \
                 pattern. A value is a `serde_json::Value`, and the answer is yes or no. From \
                 JSON: as a server does it, which knows already that the text is JSON, so ours \
-                does not check that again; ours checks the first two schemas on the text, and \
-                makes a value for the third, as jsonschema does for all. Wrong JSON: with the \
-                messages; ours also name what was expected and what was probably meant. Compile \
+                does not check that again; ours checks all three schemas on the text, and makes \
+                a value of what it does not accept there, as jsonschema does of all. Wrong JSON: \
+                with the messages; ours also name what was expected and what was probably meant. Compile \
                 and print 1,000 tools: the validator, the check on text, the shape, and the types \
                 in TypeScript and Rust, the signature and the list of members in Markdown, of \
                 schemas that are values already; compile: the validators, ours with the check on \

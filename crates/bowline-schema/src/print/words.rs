@@ -16,7 +16,50 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let mut word = String::new();
+    for_each_word(name, |word| words.push(word.to_owned()));
+    words
+}
+
+/// Returns a name in `snake_case`. Empty if it has no letters and no digits.
+#[must_use]
+pub fn snake_case(name: &str) -> String {
+    let mut cased = String::with_capacity(name.len());
+    for_each_word(name, |word| {
+        cased.push_str(if cased.is_empty() { "" } else { "_" });
+        cased.push_str(word);
+    });
+    cased
+}
+
+/// Returns a name in `PascalCase`. Empty if it has no letters and no digits.
+#[must_use]
+pub fn pascal_case(name: &str) -> String {
+    let mut cased = String::with_capacity(name.len());
+    for_each_word(name, |word| push_capitalized(&mut cased, word));
+    cased
+}
+
+/// Returns a name in `camelCase`. Empty if it has no letters and no digits.
+#[must_use]
+pub fn camel_case(name: &str) -> String {
+    let mut cased = String::with_capacity(name.len());
+    for_each_word(name, |word| match cased.is_empty() {
+        true => cased.push_str(word),
+        false => push_capitalized(&mut cased, word),
+    });
+    cased
+}
+
+/// Words are ASCII.
+fn push_capitalized(out: &mut String, word: &str) {
+    let mut chars = word.chars();
+    out.extend(chars.next().map(|first| first.to_ascii_uppercase()));
+    out.push_str(chars.as_str());
+}
+
+/// Calls a function for each of the [`words`] of a name.
+fn for_each_word(name: &str, mut then: impl FnMut(&str)) {
+    let mut word = String::with_capacity(name.len());
     let mut chars = name.chars().peekable();
     let mut previous = ' ';
     while let Some(current) = chars.next() {
@@ -27,49 +70,21 @@ pub fn words(name: &str) -> Vec<String> {
                     && chars.peek().is_some_and(char::is_ascii_lowercase)));
         let is_part = current.is_ascii_alphanumeric();
         if (starts_word || !is_part) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+            then(&word);
+            word.clear();
         }
         if is_part {
             word.push(current.to_ascii_lowercase());
         } else if current.is_alphanumeric() {
             // Writing to a string cannot fail.
             let _ = write!(word, "u{:04x}", u32::from(current));
-            words.push(std::mem::take(&mut word));
+            then(&word);
+            word.clear();
         }
         previous = current;
     }
-    words.extend((!word.is_empty()).then_some(word));
-    words
-}
-
-/// Returns a name in `snake_case`. Empty if it has no letters and no digits.
-#[must_use]
-pub fn snake_case(name: &str) -> String {
-    words(name).join("_")
-}
-
-/// Returns a name in `PascalCase`. Empty if it has no letters and no digits.
-#[must_use]
-pub fn pascal_case(name: &str) -> String {
-    words(name).iter().map(|word| capitalized(word)).collect()
-}
-
-/// Returns a name in `camelCase`. Empty if it has no letters and no digits.
-#[must_use]
-pub fn camel_case(name: &str) -> String {
-    let words = words(name).into_iter().enumerate();
-    let cased = words.map(|(at, word)| match at {
-        0 => word,
-        _ => capitalized(&word),
-    });
-    cased.collect()
-}
-
-fn capitalized(word: &str) -> String {
-    let mut chars = word.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
+    if !word.is_empty() {
+        then(&word);
     }
 }
 

@@ -3,22 +3,23 @@
 use serde_json::{Map, Value};
 
 use super::Annotations;
+use crate::keyword_value::keyword_value;
 
 impl Annotations {
     /// Reads the annotations of a schema. Those that have another type are ignored.
     pub(super) fn read(members: &Map<String, Value>) -> Self {
         let text = |key: &str| {
-            let text = members.get(key).and_then(Value::as_str);
+            let text = keyword_value(members, key).and_then(Value::as_str);
             let text = text.map(str::trim).filter(|text| !text.is_empty());
             text.map(str::to_owned)
         };
-        let examples = members.get("examples").and_then(Value::as_array);
+        let examples = keyword_value(members, "examples").and_then(Value::as_array);
         Self {
             title: text("title"),
             description: text("description"),
-            default: members.get("default").cloned(),
+            default: keyword_value(members, "default").cloned(),
             examples: examples.cloned().unwrap_or_default(),
-            is_deprecated: members.get("deprecated") == Some(&Value::Bool(true)),
+            is_deprecated: keyword_value(members, "deprecated") == Some(&Value::Bool(true)),
         }
     }
 

@@ -10,7 +10,7 @@ use super::{
     names::Names,
     recursion, tag, union,
 };
-use crate::validate::resources::Resources;
+use crate::{keyword_value::keyword_value, validate::resources::Resources};
 
 /// How many types are made of one document. Parts that apply together are merged, so
 /// without a limit a small document could describe a very large type.
@@ -149,7 +149,8 @@ impl<'a> Builder<'a> {
             }
         }
         // Not a keyword of JSON Schema, but of schemas from OpenAPI 3.0.
-        ty.is_nullable |= members.get("nullable") == Some(&Value::Bool(true)) && !ty.accepts_null();
+        ty.is_nullable |=
+            keyword_value(members, "nullable") == Some(&Value::Bool(true)) && !ty.accepts_null();
         ty.annotations = Annotations::read(members).or(ty.annotations);
         ty.pointer.clone_from(&location.pointer);
         ty
@@ -181,7 +182,7 @@ impl<'a> Builder<'a> {
         key: &str,
         location: &Location<'a>,
     ) -> Option<Type> {
-        let reference = members.get(key)?.as_str()?;
+        let reference = keyword_value(members, key)?.as_str()?;
         let target = location.referenced(reference, &self.targets)?;
         // A dynamic reference may lead elsewhere, depending on where it is used.
         if key == "$dynamicRef" && self.resources.dynamic_anchors(anchor(reference)).len() > 1 {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Literal, Type, TypeKind};
-use crate::validate::JsonType;
+use crate::{keyword_value::keyword_value, validate::JsonType};
 
 /// Keywords from which the JSON type can be told where a schema does not state it.
 const IMPLIED: [(&str, JsonType); 6] = [
@@ -17,7 +17,7 @@ const IMPLIED: [(&str, JsonType); 6] = [
 
 /// Returns the JSON types of a schema, stated or implied; empty if it has any.
 pub(super) fn json_types(members: &Map<String, Value>) -> Vec<JsonType> {
-    match members.get("type") {
+    match keyword_value(members, "type") {
         Some(Value::String(name)) => return JsonType::from_name(name).into_iter().collect(),
         Some(Value::Array(names)) => {
             let parse = |name: &Value| JsonType::from_name(name.as_str()?);
@@ -36,7 +36,10 @@ pub(super) fn json_types(members: &Map<String, Value>) -> Vec<JsonType> {
 
 /// Returns the values that a schema lists.
 pub(super) fn listed_values(members: &Map<String, Value>) -> Option<&[Value]> {
-    match (members.get("const"), members.get("enum")) {
+    match (
+        keyword_value(members, "const"),
+        keyword_value(members, "enum"),
+    ) {
         (Some(value), _) => Some(std::slice::from_ref(value)),
         (None, Some(Value::Array(values))) => Some(values),
         _ => None,

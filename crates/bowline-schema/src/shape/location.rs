@@ -8,6 +8,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
+    keyword_value::keyword_value,
     pointer::Walk,
     validate::resources::{Place, ResourceId, Resources, push_subschemas},
 };
@@ -62,13 +63,15 @@ impl<'a> Location<'a> {
 
     /// Returns the schema in a keyword.
     pub(super) fn keyword(&self, key: &str) -> Option<Self> {
-        let schema = self.schema.get(key)?;
+        let schema = keyword_value(self.schema.as_object()?, key)?;
         Some(self.child(&format!("/{key}"), schema))
     }
 
     /// Returns the schemas in a keyword that has a list of them.
     pub(super) fn keyword_list(&self, key: &str) -> Vec<Self> {
-        let list = self.schema.get(key).and_then(Value::as_array);
+        let members = self.schema.as_object();
+        let list = members.and_then(|members| keyword_value(members, key));
+        let list = list.and_then(Value::as_array);
         let list = list.into_iter().flatten().enumerate();
         list.map(|(at, schema)| self.child(&format!("/{key}/{at}"), schema))
             .collect()
@@ -118,7 +121,7 @@ fn named_schemas(resources: &Resources<'_>) -> HashSet<*const Value> {
             continue;
         };
         for key in ["$ref", "$dynamicRef"] {
-            if let Some(reference) = members.get(key).and_then(Value::as_str)
+            if let Some(reference) = keyword_value(members, key).and_then(Value::as_str)
                 && let Ok(target) = resources.resolve(place.resource, reference)
             {
                 named.insert(ptr::from_ref(target.schema));

@@ -8,7 +8,7 @@ use super::{
     Additional, ArrayType, Bound, Field, NumberType, ObjectType, StringType, TupleType, Type,
     TypeKind, build::Builder, location::Location, union,
 };
-use crate::{pointer::escape_token, validate::JsonType};
+use crate::{keyword_value::keyword_value, pointer::escape_token, validate::JsonType};
 
 /// Keywords that apply other schemas to the same object, which may name members too.
 const APPLICATORS: [&str; 10] = [
@@ -48,7 +48,7 @@ impl<'a> Builder<'a> {
 
     fn array_kind(&mut self, members: &'a Members, location: &Location<'a>) -> TypeKind {
         // In older drafts these were `items` and `additionalItems`.
-        let is_legacy = members.get("items").is_some_and(Value::is_array);
+        let is_legacy = keyword_value(members, "items").is_some_and(Value::is_array);
         let (first, rest) = match is_legacy {
             true => ("items", "additionalItems"),
             false => ("prefixItems", "items"),
@@ -64,7 +64,7 @@ impl<'a> Builder<'a> {
                 items: Box::new(rest),
                 min_items,
                 max_items,
-                has_unique_items: members.get("uniqueItems") == Some(&Value::Bool(true)),
+                has_unique_items: keyword_value(members, "uniqueItems") == Some(&Value::Bool(true)),
             });
         }
         let max_items = max_items.and_then(|max| usize::try_from(max).ok());
@@ -80,7 +80,7 @@ impl<'a> Builder<'a> {
     }
 
     fn object_type(&mut self, members: &'a Members, location: &Location<'a>) -> ObjectType {
-        let properties = members.get("properties").and_then(Value::as_object);
+        let properties = keyword_value(members, "properties").and_then(Value::as_object);
         let required = required_positions(members);
         let mut fields = Vec::new();
         for (name, schema) in properties.into_iter().flatten() {
@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
 
     /// Returns what members there may be that the schema does not name.
     fn additional(&mut self, members: &'a Members, location: &Location<'a>) -> Additional {
-        let patterns = members.get("patternProperties").and_then(Value::as_object);
+        let patterns = keyword_value(members, "patternProperties").and_then(Value::as_object);
         let mut types = Vec::new();
         for (pattern, schema) in patterns.into_iter().flatten() {
             let path = format!("/patternProperties/{}", escape_token(pattern));
@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
 
 /// Returns the names of the required members, and their positions in the list.
 fn required_positions(members: &Members) -> HashMap<&str, usize> {
-    let names = members.get("required").and_then(Value::as_array);
+    let names = keyword_value(members, "required").and_then(Value::as_array);
     let names = names.into_iter().flatten().filter_map(Value::as_str);
     let mut positions = HashMap::new();
     for (position, name) in names.enumerate() {
@@ -156,7 +156,11 @@ fn required_positions(members: &Members) -> HashMap<&str, usize> {
 }
 
 fn string_type(members: &Members) -> StringType {
-    let text = |key: &str| members.get(key).and_then(Value::as_str).map(str::to_owned);
+    let text = |key: &str| {
+        keyword_value(members, key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
     StringType {
         min_length: count(members, "minLength"),
         max_length: count(members, "maxLength"),
@@ -166,13 +170,13 @@ fn string_type(members: &Members) -> StringType {
 }
 
 fn number_type(members: &Members) -> NumberType {
-    let number = |key: &str| match members.get(key) {
+    let number = |key: &str| match keyword_value(members, key) {
         Some(Value::Number(number)) => Some(number.clone()),
         _ => None,
     };
     let bound = |inclusive: &str, exclusive: &str| {
         // In the oldest draft, the exclusive keyword was a flag.
-        let flag = members.get(exclusive) == Some(&Value::Bool(true));
+        let flag = keyword_value(members, exclusive) == Some(&Value::Bool(true));
         let inclusive = number(inclusive).map(|value| Bound {
             value,
             is_exclusive: flag,
@@ -192,7 +196,7 @@ fn number_type(members: &Members) -> NumberType {
 
 /// Returns a number of characters or items. It may be written as `2.0`.
 fn count(members: &Members, key: &str) -> Option<u64> {
-    let value = members.get(key)?;
+    let value = keyword_value(members, key)?;
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
         let is_count = number.fract() == 0.0 && (0.0..9e15).contains(&number);

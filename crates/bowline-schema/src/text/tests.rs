@@ -144,6 +144,58 @@ fn sizes_are_those_of_the_values() {
     assert!(!others.iter().any(|text| plain.is_surely_valid(text)));
 }
 
+/// Returns a schema for an object whose member `a` is `x`, or another one.
+fn alternatives(mut other: Value) -> Value {
+    other["type"] = json!("object");
+    let one = json!({"type": "object", "properties": {"a": {"const": "x"}}, "required": ["a"]});
+    json!({"oneOf": [one, other]})
+}
+
+#[test]
+fn an_object_is_the_alternative_that_its_tag_names() {
+    let schema = alternatives(json!({
+        "properties": {"n": {"type": "integer"}, "a": {"const": "y"}},
+        "required": ["a", "n"],
+    }));
+    let plain = TextCheck::compile(&schema).expect("the schema is plain");
+    let fits = [
+        r#"{"a":"x"}"#,
+        r#"{"a":"x","n":"any"}"#,
+        r#"{"a":"y","n":1}"#,
+        r#" { "n" : 1 , "o" : [{"a":"x"}] , "a" : "y" } "#,
+    ];
+    let others = [
+        "{}",
+        "[]",
+        r#"{"a":"z"}"#,
+        r#"{"a":1}"#,
+        r#"{"a":"y"}"#,
+        r#"{"n":"1","a":"y"}"#,
+        r#"{"b":{"a":"x"}}"#,
+        // These are left to the validator.
+        r#"{"\u0061":"x"}"#,
+        r#"{"a":"\u0078"}"#,
+        r#"{"a":"x","a":"y"}"#,
+        r#"{"a":"y","n":1,"a":"x"}"#,
+    ];
+    assert!(fits.iter().all(|text| plain.is_surely_valid(text)));
+    assert!(!others.iter().any(|text| plain.is_surely_valid(text)));
+}
+
+#[test]
+fn strings_match_a_simple_pattern() {
+    let schema = json!({"anyOf": [{"type": "string", "pattern": "^[a-z]{2}$"}, {"type": "null"}]});
+    let plain = TextCheck::compile(&schema).expect("the schema is plain");
+    assert!(
+        ["\"ab\"", "null"]
+            .iter()
+            .all(|text| plain.is_surely_valid(text))
+    );
+    // The last one fits, but has an escape.
+    let others = ["\"a\"", "\"abc\"", "\"\"", "1", "\"\\u0061b\""];
+    assert!(!others.iter().any(|text| plain.is_surely_valid(text)));
+}
+
 #[test]
 fn what_is_not_known_is_not_plain() {
     for schema in [
@@ -154,11 +206,21 @@ fn what_is_not_known_is_not_plain() {
         json!({"type": "object", "additionalProperties": {"type": "string"}}),
         json!({"type": "object", "required": ["unknown"]}),
         json!({"enum": [1, 2]}),
-        json!({"enum": ["a"]}),
+        json!({"enum": ["a"], "const": "b"}),
+        json!({"const": 1}),
         json!({"type": "number", "minimum": 0.5}),
         json!({"$ref": "#/$defs/A", "type": "string", "$defs": {"A": true}}),
         json!({"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/A"}}}}),
+        json!({"$ref": "#/$defs/A", "anyOf": [{"type": "null"}, true], "$defs": {"A": true}}),
         json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        // Both match `null`.
+        json!({"oneOf": [true, {"type": "null"}]}),
+        // Not every alternative has the member, requires it, has one value for it, or
+        // another one than the others.
+        alternatives(json!({"properties": {"b": {"const": "x"}}, "required": ["b"]})),
+        alternatives(json!({"properties": {"a": {"const": "y"}}})),
+        alternatives(json!({"properties": {"a": {"enum": ["y", "z"]}}, "required": ["a"]})),
+        alternatives(json!({"properties": {"a": {"const": "x"}}, "required": ["a"]})),
     ] {
         assert_eq!(TextCheck::compile(&schema), None, "{schema}");
     }

@@ -61,49 +61,52 @@ impl Budget {
 /// The remaining steps of one check.
 #[derive(Debug)]
 pub(super) struct CheckBudget {
-    remaining: Cell<u64>,
-    exhausted: Cell<bool>,
+    /// One more than there are steps left, or 0 once there were too few.
+    left: Cell<u64>,
 }
 
 impl CheckBudget {
     pub(super) fn new(steps: u64) -> Self {
         Self {
-            remaining: Cell::new(steps),
-            exhausted: Cell::new(false),
+            left: Cell::new(steps + 1),
         }
     }
 
     /// Spends steps and returns whether there were enough. Once there are too
     /// few, none are left.
+    #[inline]
     pub(super) fn spend(&self, steps: u64) -> bool {
-        match self.remaining.get().checked_sub(steps) {
-            Some(left) => self.remaining.set(left),
-            None => self.exhaust(),
-        }
-        !self.exhausted.get()
+        let left = self.left.get();
+        let is_enough = steps < left;
+        self.left.set(if is_enough { left - steps } else { 0 });
+        is_enough
     }
 
     /// Spends all steps that are left, and more.
     pub(super) fn exhaust(&self) {
-        self.remaining.set(0);
-        self.exhausted.set(true);
+        self.left.set(0);
     }
 
     /// Returns whether there were too few steps.
+    #[inline]
     pub(super) fn is_exhausted(&self) -> bool {
-        self.exhausted.get()
+        self.left.get() == 0
     }
 
     /// Returns the number of steps left.
     pub(super) fn remaining(&self) -> u64 {
-        self.remaining.get()
+        self.left.get().saturating_sub(1)
     }
 }
 
 /// Returns the number of steps to read all of a value. A value that is too deep to
 /// be read recursively takes more than there are.
+#[inline]
 pub(super) fn value_cost(value: &Value) -> u64 {
-    cost_within(MAX_DEPTH, value)
+    match value {
+        Value::String(text) => string_cost(text),
+        _ => cost_within(MAX_DEPTH, value),
+    }
 }
 
 fn cost_within(levels: u32, value: &Value) -> u64 {
@@ -126,6 +129,7 @@ fn cost_within(levels: u32, value: &Value) -> u64 {
 }
 
 /// Returns the number of steps to read all of a string.
+#[inline]
 pub(super) fn string_cost(text: &str) -> u64 {
     1 + (text.len() / BYTES_PER_STEP) as u64
 }

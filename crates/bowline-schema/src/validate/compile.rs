@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::{
     display::{TruncatedJson, quoted},
-    keyword::{Keyword, Node, RequiredKeyword, ValueKeyword, WholeKeyword},
+    json_type::Types,
+    keyword::{Keyword, Node, Schema, ValueKeyword, WholeKeyword, to_u64},
+    member_table::MemberTable,
     options::ValidatorOptions,
     pattern::Pattern,
     pointer::pointer_to,
@@ -49,7 +51,7 @@ pub(super) struct Compiler<'a> {
 /// document itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Compiled {
-    pub(super) nodes: Vec<Vec<Keyword>>,
+    pub(super) nodes: Vec<Schema>,
     /// The resource of each schema, if there are dynamic references.
     pub(super) resources: Vec<ResourceId>,
 }
@@ -121,7 +123,8 @@ impl<'a> Compiler<'a> {
         }
         recursion::check(&self.compiled.nodes)?;
         let is_dynamic = |keyword: &Keyword| matches!(keyword, Keyword::DynamicRef { .. });
-        if !self.compiled.nodes.iter().flatten().any(is_dynamic) {
+        let mut keywords = self.compiled.nodes.iter().flat_map(|it| &it.keywords);
+        if !keywords.any(is_dynamic) {
             self.compiled.resources.clear();
         }
         Ok(self.compiled)
@@ -133,7 +136,7 @@ impl<'a> Compiler<'a> {
         let key = (ptr::from_ref(place.schema), role);
         let known = *self.by_address.entry(key).or_insert(node);
         if known == node {
-            self.compiled.nodes.push(Vec::new());
+            self.compiled.nodes.push(Schema::any());
             self.compiled.resources.push(place.resource);
             self.waiting.push((node, place, role));
         }
@@ -141,14 +144,22 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles a schema.
-    fn schema(&mut self, place: Place<'a>, node: Node, role: Role) -> Result<Vec<Keyword>> {
+    fn schema(&mut self, place: Place<'a>, node: Node, role: Role) -> Result<Schema> {
         match place.schema {
-            Value::Bool(true) => Ok(Vec::new()),
-            Value::Bool(false) => Ok(vec![Keyword::Value(ValueKeyword::Never)]),
-            Value::Object(_) if role == Role::Whole => Ok(vec![Keyword::Whole(WholeKeyword {
-                part: self.add(place, Role::Part),
-                rejects_undeclared: self.options.rejects_undeclared,
-            })]),
+            Value::Bool(true) => Ok(Schema::any()),
+            Value::Bool(false) => Ok(Schema::never()),
+            Value::Object(_) if role == Role::Whole => {
+                let whole = Keyword::Whole(WholeKeyword {
+                    part: self.add(place, Role::Part),
+                    rejects_undeclared: self.options.rejects_undeclared,
+                });
+                Ok(Schema {
+                    keywords: vec![whole],
+                    is_leaf: false,
+                    steps: 2,
+                    ..Schema::any()
+                })
+            }
             Value::Object(members) => {
                 let schema = SchemaReader::new(members, place, self.document);
                 self.keywords(&Current { schema, node, role })
@@ -163,22 +174,26 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn keywords(&mut self, current: &Current<'a>) -> Result<Vec<Keyword>> {
+    fn keywords(&mut self, current: &Current<'a>) -> Result<Schema> {
         let (schema, parent) = (&current.schema, current.node);
         if let Some(name) = UNSUPPORTED.iter().find(|it| schema.get(it).is_some()) {
             return Err(schema.error(name, "is not supported"));
         }
-        let value_keywords = schema.value_keywords(self.options.asserts_formats)?;
-        for keyword in &value_keywords {
+        let types = schema.types()?;
+        let mut values = schema.value_keywords(self.options.asserts_formats)?;
+        for keyword in &values {
             if let ValueKeyword::Pattern(pattern) = keyword {
                 self.count_pattern(schema, "pattern", pattern)?;
             }
         }
-        let mut keywords: Vec<Keyword> = value_keywords.into_iter().map(Keyword::Value).collect();
-        self.required(current, &mut keywords)?;
+        let members = self.member_table(current)?;
+        let mut keywords = Vec::new();
         self.in_place_applicators(current, &mut keywords)?;
+        self.legacy_dependencies(current, &mut values, &mut keywords)?;
         self.item_keywords(current, &mut keywords)?;
-        self.property_keywords(current, &mut keywords)?;
+        if let Some(node) = self.subschema(schema, "propertyNames", Role::Exact) {
+            keywords.push(Keyword::PropertyNames(node));
+        }
         let child = current.role.child();
         if let Some(node) = self.subschema(schema, "unevaluatedItems", child) {
             keywords.push(Keyword::UnevaluatedItems { parent, node });
@@ -186,29 +201,49 @@ impl<'a> Compiler<'a> {
         if let Some(node) = self.subschema(schema, "unevaluatedProperties", child) {
             keywords.push(Keyword::UnevaluatedProperties { parent, node });
         }
-        if current.role != Role::Exact && schema.get("default").is_some() {
-            keywords.push(Keyword::Default);
-        }
-        Ok(keywords)
+        let names = members.as_ref().map_or(0, |table| table.required.len() + 3);
+        let count = usize::from(types.is_some()) + values.len() + names + keywords.len();
+        Ok(Schema {
+            types: types.unwrap_or(Types::ANY),
+            is_leaf: members.is_none() && keywords.is_empty(),
+            values,
+            members,
+            keywords,
+            has_default: current.role != Role::Exact && schema.get("default").is_some(),
+            steps: to_u64(1 + count),
+        })
     }
 
-    fn required(&mut self, current: &Current<'a>, keywords: &mut Vec<Keyword>) -> Result<()> {
-        let schema = &current.schema;
-        let Some(names) = schema.get("required") else {
-            return Ok(());
-        };
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let has_option = current.role != Role::Exact && self.options.accepts_missing_defaults;
-        for name in schema.names("required", names)? {
-            let member = properties.and_then(|properties| properties.get(&name));
-            let member = member.map(|member| self.resources.inside(schema.place, member));
-            keywords.push(Keyword::Required(RequiredKeyword {
-                member: member.map(|member| self.add(member, current.role.child())),
-                unless_default_in: has_option.then_some(current.node),
-                name,
-            }));
+    /// Compiles the keywords about the members of an object.
+    fn member_table(&mut self, current: &Current<'a>) -> Result<Option<Box<MemberTable>>> {
+        let (schema, role) = (&current.schema, current.role.child());
+        let required = schema.get("required");
+        let required = required.map(|names| schema.names("required", names));
+        let required = required.transpose()?;
+        let properties = self.named_subschemas(schema, "properties", role)?;
+        let patterns = self.named_subschemas(schema, "patternProperties", role)?;
+        let additional = self.subschema(schema, "additionalProperties", role);
+        let is_complete = patterns.is_some() || additional.is_some();
+        if required.is_none() && properties.is_none() && !is_complete {
+            return Ok(None);
         }
-        Ok(())
+        let has_option = current.role != Role::Exact && self.options.accepts_missing_defaults;
+        let mut table = MemberTable::new(
+            properties.unwrap_or_default(),
+            &required.unwrap_or_default(),
+        );
+        table.unless_default_in = has_option.then_some(current.node);
+        table.additional = additional;
+        table.is_complete = is_complete;
+        let is_false = |value: &Value| *value == Value::Bool(false);
+        let allows_none = schema.get("additionalProperties").is_some_and(is_false);
+        table.is_closed = allows_none && patterns.is_none();
+        for (pattern, node) in patterns.into_iter().flatten() {
+            let pattern = Pattern::new(&pattern)?;
+            self.count_pattern(schema, "patternProperties", &pattern)?;
+            table.patterns.push((pattern, node));
+        }
+        Ok(Some(Box::new(table)))
     }
 
     /// Compiles the keywords that apply other schemas to the same value.
@@ -255,28 +290,30 @@ impl<'a> Compiler<'a> {
         if let Some(nodes) = self.named_subschemas(schema, "dependentSchemas", role)? {
             keywords.push(Keyword::DependentSchemas(nodes));
         }
-        self.legacy_dependencies(schema, role, keywords)
+        Ok(())
     }
 
     /// Compiles `dependencies` of older drafts: names or schemas.
     fn legacy_dependencies(
         &mut self,
-        schema: &SchemaReader<'a>,
-        role: Role,
+        current: &Current<'a>,
+        values: &mut Vec<ValueKeyword>,
         keywords: &mut Vec<Keyword>,
     ) -> Result<()> {
+        let (schema, role) = (&current.schema, current.role.in_place());
         let Some(dependencies) = schema.get("dependencies") else {
             return Ok(());
         };
         let fault = || schema.error("dependencies", "must be an object");
         for (name, dependency) in dependencies.as_object().ok_or_else(fault)? {
-            keywords.push(if dependency.is_array() {
+            if dependency.is_array() {
                 let names = schema.names("dependencies", dependency)?;
-                Keyword::Value(ValueKeyword::DependentRequired(name.clone(), names))
+                values.push(ValueKeyword::DependentRequired(name.clone(), names));
             } else {
                 let place = self.resources.inside(schema.place, dependency);
-                Keyword::DependentSchemas(vec![(name.clone(), self.add(place, role))])
-            });
+                let schemas = vec![(name.clone(), self.add(place, role))];
+                keywords.push(Keyword::DependentSchemas(schemas));
+            }
         }
         Ok(())
     }
@@ -342,40 +379,6 @@ impl<'a> Compiler<'a> {
                 min: schema.limit("minContains")?.unwrap_or(1),
                 max: schema.limit("maxContains")?,
             });
-        }
-        Ok(())
-    }
-
-    fn property_keywords(
-        &mut self,
-        current: &Current<'a>,
-        keywords: &mut Vec<Keyword>,
-    ) -> Result<()> {
-        let (schema, role) = (&current.schema, current.role.child());
-        let (mut names, mut patterns) = (Vec::new(), Vec::new());
-        if let Some(nodes) = self.named_subschemas(schema, "properties", role)? {
-            names.extend(nodes.iter().map(|(name, _)| name.clone()));
-            names.sort_unstable();
-            keywords.push(Keyword::Properties(nodes));
-        }
-        if let Some(nodes) = self.named_subschemas(schema, "patternProperties", role)? {
-            let compiled = nodes.into_iter().map(|(pattern, node)| {
-                let pattern = Pattern::new(&pattern)?;
-                self.count_pattern(schema, "patternProperties", &pattern)?;
-                patterns.push(pattern.clone());
-                Ok((pattern, node))
-            });
-            keywords.push(Keyword::PatternProperties(compiled.collect::<Result<_>>()?));
-        }
-        if let Some(node) = self.subschema(schema, "additionalProperties", role) {
-            keywords.push(Keyword::Additional {
-                named: names,
-                patterns,
-                node,
-            });
-        }
-        if let Some(node) = self.subschema(schema, "propertyNames", Role::Exact) {
-            keywords.push(Keyword::PropertyNames(node));
         }
         Ok(())
     }

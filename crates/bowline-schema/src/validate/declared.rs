@@ -5,12 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{
-    budget::MAX_DEPTH,
     check::Check,
-    display::quoted,
-    keyword::{Keyword, Node, RequiredKeyword, ValueKeyword, to_u64},
-    location::Location,
-    violation::unknown_member,
+    keyword::{Keyword, Node, ValueKeyword, to_u64},
 };
 
 /// The members that the schemas for an object declare.
@@ -27,6 +23,18 @@ impl<'a> Declared<'a> {
         self.names.iter().copied()
     }
 
+    /// Returns the members of an object that are not declared, if the schemas do not say
+    /// what else there may be.
+    pub(super) fn undeclared<'v>(
+        &self,
+        members: &'v Map<String, Value>,
+    ) -> impl Iterator<Item = &'v str> + use<'a, 'v> {
+        let is_limit = !self.is_complete && !self.names.is_empty();
+        let known: HashSet<&str> = self.names().filter(|_| is_limit).collect();
+        let names = members.keys().map(String::as_str);
+        names.filter(move |name| is_limit && !known.contains(name))
+    }
+
     fn add(&mut self, other: Self) {
         self.names.extend(other.names);
         self.is_complete |= other.is_complete;
@@ -34,36 +42,37 @@ impl<'a> Declared<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Checks that all members are declared, if the schemas do not say what else there
-    /// may be.
-    pub(super) fn check_undeclared(
-        &mut self,
-        node: Node,
-        members: &Map<String, Value>,
-        value: &Value,
-        location: &Location<'_>,
-    ) -> bool {
+    /// Returns whether an object has members that are not declared, although the
+    /// schemas do not say what else there may be.
+    pub(super) fn has_undeclared(&mut self, node: Node, value: &Value) -> bool {
+        let Some(members) = value.as_object() else {
+            return false;
+        };
         let declared = self.declared(node, value);
-        if declared.is_complete || declared.names.is_empty() {
-            return true;
-        }
-        let known: HashSet<&str> = declared.names().collect();
-        let others = members.keys().filter(|name| !known.contains(name.as_str()));
-        self.all(others, |check, name| {
-            check.require(false, location, || {
-                let why = format!("{} is not a known property", quoted(name));
-                unknown_member(name, why, unique(declared.names()))
-            })
-        })
+        let mut undeclared = declared.undeclared(members);
+        undeclared.next().is_some()
     }
 
     /// Returns what a schema and all others for the same value declare.
     pub(super) fn declared(&mut self, node: Node, value: &Value) -> Declared<'a> {
         let mut declared = Declared::default();
-        if self.depth >= MAX_DEPTH {
-            self.budget.exhaust();
+        self.limit_depth();
+        let schema = &self.compiled.nodes[node];
+        for keyword in &schema.values {
+            if let ValueKeyword::DependentRequired(name, others) = keyword {
+                declared.names.push(name);
+                declared.names.extend(others.iter().map(String::as_str));
+            }
         }
-        for keyword in &self.compiled.nodes[node] {
+        if let Some(table) = &schema.members {
+            let required = table.required().map(|known| known.name.as_str());
+            declared.names.extend(required);
+            declared
+                .names
+                .extend(table.declared().map(|(name, _)| name));
+            declared.is_complete |= table.is_complete;
+        }
+        for keyword in &schema.keywords {
             if !self.budget.spend(1) {
                 return declared;
             }
@@ -79,17 +88,7 @@ impl<'a> Check<'a> {
         declared: &mut Declared<'a>,
     ) {
         match keyword {
-            Keyword::Properties(nodes) => {
-                declared.names.extend(nodes.iter().map(|(name, _)| &**name));
-            }
-            Keyword::Required(required) => declared.names.push(&required.name),
-            Keyword::Value(ValueKeyword::DependentRequired(name, others)) => {
-                declared.names.push(name);
-                declared.names.extend(others.iter().map(String::as_str));
-            }
-            Keyword::PatternProperties(_)
-            | Keyword::Additional { .. }
-            | Keyword::UnevaluatedProperties { .. } => declared.is_complete = true,
+            Keyword::UnevaluatedProperties { .. } => declared.is_complete = true,
             Keyword::Whole(whole) => declared.add(self.declared_in_place(whole.part, value)),
             Keyword::Ref(node) => declared.add(self.declared_in_place(*node, value)),
             Keyword::DynamicRef { target, candidates } => {
@@ -153,22 +152,6 @@ impl<'a> Check<'a> {
         // They are copied once for each level.
         self.budget.spend(to_u64(declared.names.len()));
         declared
-    }
-
-    /// Returns whether a member may be absent because it has a default: where it is
-    /// required, or in the other schemas for the same object.
-    pub(super) fn has_default(&self, required: &RequiredKeyword) -> bool {
-        let Some(node) = required.unless_default_in else {
-            return false;
-        };
-        let has_default = |member: &Node| self.compiled.has_default(*member);
-        let is_named = |(name, _): &&(String, Node)| self.budget.spend(1) && *name == required.name;
-        let mut schemas = [Some(node), self.whole].into_iter().flatten();
-        required.member.as_ref().is_some_and(has_default)
-            || schemas.any(|node| {
-                let mut members = self.compiled.members(node).filter(is_named);
-                members.any(|(_, member)| has_default(member))
-            })
     }
 }
 

@@ -20,34 +20,65 @@ pub(super) struct TruncatedJson<'a>(pub(super) &'a Value);
 
 impl fmt::Display for TruncatedJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = TruncatingWriter {
-            out: f,
-            remaining: MAX_CHARS,
-        };
-        match writer.value(self.0) {
-            Err(_) if writer.remaining == 0 => f.write_char('…'),
-            written => written,
-        }
+        write_truncated(f, MAX_CHARS, |writer| writer.value(self.0))
+    }
+}
+
+/// Appends a value to a message, as [`TruncatedJson`].
+pub(super) fn push_value(message: &mut String, value: &Value) {
+    // Writing to a string cannot fail.
+    let _ = write_truncated(message, MAX_CHARS, |writer| writer.value(value));
+}
+
+/// Appends a value to a message as an entry in a list, which is shorter.
+pub(super) fn push_entry(message: &mut String, value: &Value) {
+    let _ = write_truncated(message, MAX_CHARS_OF_ENTRY, |writer| writer.value(value));
+}
+
+/// Appends a string to a message as JSON, truncated if it is long.
+pub(super) fn push_text(message: &mut String, text: &str) {
+    let _ = write_truncated(message, MAX_CHARS, |writer| writer.string(text));
+}
+
+fn write_truncated<W: fmt::Write>(
+    out: &mut W,
+    max_chars: usize,
+    write: impl FnOnce(&mut TruncatingWriter<'_, W>) -> fmt::Result,
+) -> fmt::Result {
+    let mut writer = TruncatingWriter {
+        out,
+        remaining: max_chars,
+    };
+    match write(&mut writer) {
+        Err(_) if writer.remaining == 0 => out.write_char('…'),
+        written => written,
     }
 }
 
 /// Writes JSON until the characters run out, which is an error.
-struct TruncatingWriter<'a, 'f> {
-    out: &'a mut fmt::Formatter<'f>,
+struct TruncatingWriter<'a, W> {
+    out: &'a mut W,
     remaining: usize,
 }
 
-impl fmt::Write for TruncatingWriter<'_, '_> {
+impl<W: fmt::Write> fmt::Write for TruncatingWriter<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for character in text.chars() {
-            self.remaining = self.remaining.checked_sub(1).ok_or(fmt::Error)?;
-            self.out.write_char(character)?;
+        // There are at least as many bytes as characters.
+        let cut = match text.len() > self.remaining {
+            true => text.char_indices().nth(self.remaining),
+            false => None,
+        };
+        let shown = cut.map_or(text, |(at, _)| &text[..at]);
+        self.remaining -= shown.chars().count();
+        self.out.write_str(shown)?;
+        match cut {
+            Some(_) => Err(fmt::Error),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
-impl TruncatingWriter<'_, '_> {
+impl<W: fmt::Write> TruncatingWriter<'_, W> {
     fn value(&mut self, value: &Value) -> fmt::Result {
         match value {
             Value::Null => self.write_str("null"),
@@ -78,26 +109,33 @@ impl TruncatingWriter<'_, '_> {
 
     fn string(&mut self, text: &str) -> fmt::Result {
         self.write_char('"')?;
-        for character in text.chars() {
-            match character {
-                '"' => self.write_str("\\\"")?,
-                '\\' => self.write_str("\\\\")?,
-                '\n' => self.write_str("\\n")?,
-                '\r' => self.write_str("\\r")?,
-                '\t' => self.write_str("\\t")?,
-                '\u{8}' => self.write_str("\\b")?,
-                '\u{c}' => self.write_str("\\f")?,
-                control @ '\0'..' ' => write!(self, "\\u{:04x}", u32::from(control))?,
-                other => self.write_char(other)?,
+        let mut rest = text;
+        let is_escaped = |character: char| matches!(character, '"' | '\\' | '\0'..' ');
+        while let Some(at) = rest.find(is_escaped) {
+            let (plain, escaped) = rest.split_at(at);
+            self.write_str(plain)?;
+            match escaped.as_bytes()[0] {
+                b'"' => self.write_str("\\\"")?,
+                b'\\' => self.write_str("\\\\")?,
+                b'\n' => self.write_str("\\n")?,
+                b'\r' => self.write_str("\\r")?,
+                b'\t' => self.write_str("\\t")?,
+                0x8 => self.write_str("\\b")?,
+                0xc => self.write_str("\\f")?,
+                control => write!(self, "\\u{control:04x}")?,
             }
+            rest = &escaped[1..];
         }
+        self.write_str(rest)?;
         self.write_char('"')
     }
 }
 
 /// Returns a string as JSON, truncated if it is long.
 pub(super) fn quoted(text: &str) -> String {
-    TruncatedJson(&Value::from(text)).to_string()
+    let mut quoted = String::with_capacity(text.len() + 2);
+    push_text(&mut quoted, text);
+    quoted
 }
 
 /// Truncates a string to a readable length.
@@ -111,6 +149,9 @@ pub(super) fn truncate_entry(text: String) -> String {
 }
 
 fn truncate(text: String, max_chars: usize) -> String {
+    if text.len() <= max_chars {
+        return text;
+    }
     match text.char_indices().nth(max_chars) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

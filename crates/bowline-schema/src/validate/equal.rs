@@ -8,7 +8,20 @@ use serde_json::{Number, Value};
 pub(crate) const INTEGER_LIMIT: f64 = 1e30;
 
 /// Compares two numbers, however they are written.
+#[inline]
 pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
+    // Nearly all numbers are small.
+    match (left.as_i64(), right.as_i64()) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        _ => compare_any(left, right),
+    }
+}
+
+#[inline(never)]
+fn compare_any(left: &Number, right: &Number) -> Ordering {
+    if let (Some(left), Some(right)) = (exact_float(left), exact_float(right)) {
+        return compare_floats(left, right);
+    }
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
         (Some(left), None) => compare_with_float(left, float(right)),
@@ -17,11 +30,37 @@ pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
     }
 }
 
+/// Returns whether two texts are the same. Names and choices are short: those of up to
+/// 16 bytes are compared without a call, as their overlapping halves.
+#[inline]
+pub(crate) fn same_text(left: &[u8], right: &[u8]) -> bool {
+    fn same_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
+        left.first_chunk::<N>() == right.first_chunk()
+            && left.last_chunk::<N>() == right.last_chunk()
+    }
+    left.len() == right.len()
+        && match left.len() {
+            0 => true,
+            1..=3 => same_ends::<1>(left, right) && left[left.len() / 2] == right[left.len() / 2],
+            4..=8 => same_ends::<4>(left, right),
+            9..=16 => same_ends::<8>(left, right),
+            _ => left == right,
+        }
+}
+
 /// Returns whether two values are equal: numbers by value, objects in any
 /// order.
+#[inline]
 pub(crate) fn json_equal(left: &Value, right: &Value) -> bool {
     #[cfg(test)]
     COMPARISONS.set(COMPARISONS.get() + 1);
+    match (left, right) {
+        (Value::String(left), Value::String(right)) => same_text(left.as_bytes(), right.as_bytes()),
+        _ => any_equal(left, right),
+    }
+}
+
+fn any_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare(left, right).is_eq(),
         (Value::Array(left), Value::Array(right)) => {
@@ -52,12 +91,14 @@ pub(super) fn comparisons() -> u64 {
 }
 
 /// Returns whether a number has no fraction.
+#[inline]
 pub(crate) fn is_integer(number: &Number) -> bool {
-    integer(number).is_some() || float(number).fract() == 0.0
+    !number.is_f64() || float(number).fract() == 0.0
 }
 
 /// Returns whether a number is a multiple of another, up to the rounding error
 /// of binary fractions.
+#[inline(never)]
 pub(crate) fn is_multiple(number: &Number, divisor: &Number) -> bool {
     if let (Some(number), Some(divisor)) = (integer(number), integer(divisor)) {
         return number % divisor == 0;
@@ -83,6 +124,14 @@ fn integer(number: &Number) -> Option<i128> {
 
 pub(crate) fn float(number: &Number) -> f64 {
     number.as_f64().unwrap_or(f64::NAN)
+}
+
+/// Returns a number as a double, if that is the same number.
+fn exact_float(number: &Number) -> Option<f64> {
+    match number.as_i64() {
+        Some(whole) => (whole.unsigned_abs() < 1 << f64::MANTISSA_DIGITS).then_some(whole as f64),
+        None => number.as_f64().filter(|_| number.is_f64()),
+    }
 }
 
 fn compare_with_float(integer: i128, float: f64) -> Ordering {
@@ -146,6 +195,20 @@ mod tests {
         assert!(!json_equal(&json!([1]), &json!([1, 1])));
         assert!(!json_equal(&json!({"a": 1}), &json!({"b": 1})));
         assert!(!json_equal(&json!("1"), &json!(1)));
+    }
+
+    #[test]
+    fn texts_of_all_lengths_are_compared_in_every_byte() {
+        for length in 0..40 {
+            let text = vec![b'a'; length];
+            assert!(same_text(&text, &text.clone()));
+            assert!(!same_text(&text, &vec![b'a'; length + 1]));
+            for at in 0..length {
+                let mut other = text.clone();
+                other[at] = b'b';
+                assert!(!same_text(&text, &other), "{at} of {length}");
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! What is wrong with a schema, or with a value.
 
-use std::{
-    error::Error,
-    fmt::{self, Write as _},
-};
+use std::{error::Error, fmt};
 
 use super::error_kind::ValidationErrorKind;
 
@@ -67,39 +64,58 @@ pub struct ValidationError {
 }
 
 impl ValidationError {
-    /// Creates an error for the checked value itself.
-    pub(super) fn new(
-        kind: ValidationErrorKind,
-        message: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        Self {
-            pointer: String::new(),
-            message: message.into(),
-            kind,
-            expected: expected.into(),
-            suggestion: None,
+    fn shown_pointer(&self) -> &str {
+        match self.pointer.as_str() {
+            "" => "/",
+            pointer => pointer,
         }
     }
 
     /// Adds what was probably meant.
-    pub(super) fn suggest(mut self, suggestion: Option<&str>) -> Self {
+    pub(super) fn suggest(&mut self, suggestion: Option<&str>, detail: Detail) {
         if let Some(suggestion) = suggestion {
-            // Writing to a string cannot fail.
-            let _ = write!(self.message, "; did you mean `{suggestion}`?");
-            self.suggestion = Some(suggestion.to_owned());
+            for part in ["; did you mean `", suggestion, "`?"] {
+                self.message.push_str(part);
+            }
+            self.suggestion = matches!(detail, Detail::All).then(|| suggestion.to_owned());
         }
-        self
+    }
+}
+
+/// What to find out about a violation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Detail {
+    /// The message, which is all that [`describe`] needs.
+    Message,
+    All,
+}
+
+impl Detail {
+    /// Creates an error for the checked value itself, with its kind and what is
+    /// expected if they are wanted.
+    #[inline]
+    pub(super) fn error(
+        self,
+        message: String,
+        kind_and_expected: impl FnOnce() -> (ValidationErrorKind, String),
+    ) -> ValidationError {
+        let (kind, expected) = match self {
+            Self::Message => (ValidationErrorKind::Other, String::new()),
+            Self::All => kind_and_expected(),
+        };
+        ValidationError {
+            pointer: String::new(),
+            message,
+            kind,
+            expected,
+            suggestion: None,
+        }
     }
 }
 
 impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pointer = match self.pointer.as_str() {
-            "" => "/",
-            pointer => pointer,
-        };
-        write!(f, "at {pointer}: {}", self.message)
+        write!(f, "at {}: {}", self.shown_pointer(), self.message)
     }
 }
 
@@ -119,10 +135,13 @@ impl Error for ValidationError {}
 /// ```
 #[must_use]
 pub fn describe(errors: &[ValidationError]) -> Option<String> {
-    let mut list = String::new();
-    for error in errors.iter().take(MAX_LISTED) {
-        // Writing to a string cannot fail.
-        let _ = write!(list, "\n- {error}");
+    let listed = &errors[..errors.len().min(MAX_LISTED)];
+    let size = |error: &ValidationError| error.pointer.len() + error.message.len() + 8;
+    let mut list = String::with_capacity(listed.iter().map(size).sum());
+    for error in listed {
+        for part in ["\n- at ", error.shown_pointer(), ": ", &error.message] {
+            list.push_str(part);
+        }
     }
     if errors.len() > MAX_LISTED {
         list.push_str("\n- and more");

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     check::Check,
-    keyword::{Keyword, Node, to_u64},
+    keyword::{Keyword, Node},
+    member_table::MemberTable,
 };
 
 /// The items of an array, or the members of an object, that were evaluated.
@@ -44,18 +45,17 @@ impl Check<'_> {
         value: &'v Value,
         evaluated: &mut Evaluated<'v>,
     ) {
-        for keyword in &self.compiled.nodes[node] {
+        let schema = &self.compiled.nodes[node];
+        if let (Some(table), Value::Object(members)) = (&schema.members, value) {
+            self.collect_names(table, members.keys().map(String::as_str), evaluated);
+        }
+        for keyword in &schema.keywords {
             // If everything is evaluated there is nothing to add.
             if evaluated.all || !self.budget.spend(1) {
                 return;
             }
-            match value {
-                Value::Array(items) => self.collect_items(keyword, items, evaluated),
-                Value::Object(members) => {
-                    let names = members.keys().map(String::as_str);
-                    self.collect_names(keyword, names, evaluated);
-                }
-                _ => {}
+            if let Value::Array(items) = value {
+                self.collect_items(keyword, items, evaluated);
             }
             self.collect_in_place(keyword, value, evaluated);
         }
@@ -80,25 +80,20 @@ impl Check<'_> {
     /// `UnevaluatedProperties`, which asks, does not count itself.
     fn collect_names<'v>(
         &self,
-        keyword: &Keyword,
+        table: &MemberTable,
         names: impl Iterator<Item = &'v str>,
         evaluated: &mut Evaluated<'v>,
     ) {
-        match keyword {
-            Keyword::Properties(nodes) => {
-                self.budget.spend(to_u64(nodes.len()));
-                let named: HashSet<&str> = nodes.iter().map(|(name, _)| &**name).collect();
-                evaluated
-                    .names
-                    .extend(names.filter(|name| named.contains(name)));
-            }
-            Keyword::PatternProperties(nodes) => {
-                let matches = |name: &&str| nodes.iter().any(|(it, _)| self.matches(it, name));
-                evaluated.names.extend(names.filter(matches));
-            }
-            Keyword::Additional { .. } => evaluated.all = true,
-            _ => {}
+        evaluated.all |= table.additional.is_some();
+        if evaluated.all {
+            return;
         }
+        let is_declared = |name: &str| self.budget.spend(1) && table.declares(name);
+        let is_matched = |name: &str| {
+            (table.patterns.iter()).any(|(it, _)| it.is_match_within(name, self.budget))
+        };
+        let is_evaluated = |name: &&str| is_declared(name) || is_matched(name);
+        evaluated.names.extend(names.filter(is_evaluated));
     }
 
     /// Follows the keywords that apply other schemas to the same value.
@@ -128,12 +123,8 @@ impl Check<'_> {
                 then,
                 otherwise,
             } => {
-                let branch = if self.is_valid(*condition, value) {
-                    then
-                } else {
-                    otherwise
-                };
-                for node in [Some(*condition), *branch].into_iter().flatten() {
+                let branch = self.branch(*condition, [*then, *otherwise], value);
+                for node in [Some(*condition), branch].into_iter().flatten() {
                     self.collect_if_valid(node, value, evaluated);
                 }
             }
@@ -157,7 +148,7 @@ impl Check<'_> {
         if evaluated.all || !self.is_valid(node, value) {
             return;
         }
-        let mut keywords = self.compiled.nodes[node].iter();
+        let mut keywords = self.compiled.nodes[node].keywords.iter();
         // One of them has evaluated everything that the others have not.
         let evaluates_rest = |keyword: &Keyword| {
             let items = matches!(keyword, Keyword::UnevaluatedItems { .. });

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Number, Value};
 
-use super::equal::{as_i128, json_equal};
+use super::equal::{as_i128, json_equal, same_text};
 
 /// A value that hashes and compares by its JSON value, however it is written.
 ///
@@ -109,7 +109,15 @@ impl EnumValues {
 
     pub(super) fn contains(&self, value: &Value) -> bool {
         if self.by_hash.is_empty() {
-            return self.values.iter().any(|it| json_equal(it, value));
+            let mut values = self.values.iter();
+            return match value {
+                // This is what nearly all of them are.
+                Value::String(text) => values.any(|it| {
+                    it.as_str()
+                        .is_some_and(|it| same_text(it.as_bytes(), text.as_bytes()))
+                }),
+                _ => values.any(|it| json_equal(it, value)),
+            };
         }
         let indices = self.by_hash.get(&self.hasher.hash_one(HashedValue(value)));
         let mut indices = indices.into_iter().flatten();

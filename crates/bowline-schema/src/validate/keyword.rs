@@ -1,15 +1,16 @@
 //! Keywords of schemas, and which values satisfy those that need no other schema.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{cmp::Ordering, collections::HashMap, sync::Arc};
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{
-    budget::{string_cost, value_cost},
+    budget::{CheckBudget, string_cost, value_cost},
     equal::{compare, is_multiple, json_equal},
     format::Format,
     hashed::{EnumValues, first_repeated},
-    json_type::JsonType,
+    json_type::Types,
+    member_table::MemberTable,
     pattern::Pattern,
     resources::ResourceId,
 };
@@ -17,11 +18,55 @@ use super::{
 /// The index of a schema in its document.
 pub(super) type Node = usize;
 
-/// A keyword of a schema.
+/// A schema.
+#[derive(Clone, Debug)]
+pub(super) struct Schema {
+    pub(super) types: Types,
+    /// The keywords that need no other schema, but for the types.
+    pub(super) values: Vec<ValueKeyword>,
+    /// What members there are, must be and may be.
+    pub(super) members: Option<Box<MemberTable>>,
+    /// The other keywords.
+    pub(super) keywords: Vec<Keyword>,
+    /// Whether there is a `default`, if that matters.
+    pub(super) has_default: bool,
+    /// Whether the schema looks at values only, and not at what is in them.
+    pub(super) is_leaf: bool,
+    /// The number of steps to look at each keyword once.
+    pub(super) steps: u64,
+}
+
+impl Schema {
+    /// Returns a schema for all values.
+    pub(super) fn any() -> Self {
+        Self {
+            types: Types::ANY,
+            values: Vec::new(),
+            members: None,
+            keywords: Vec::new(),
+            has_default: false,
+            is_leaf: true,
+            steps: 1,
+        }
+    }
+
+    /// Returns a schema for no value.
+    pub(super) fn never() -> Self {
+        Self {
+            values: vec![ValueKeyword::Never],
+            steps: 2,
+            ..Self::any()
+        }
+    }
+
+    pub(super) fn is_never(&self) -> bool {
+        matches!(self.values[..], [ValueKeyword::Never])
+    }
+}
+
+/// A keyword that applies other schemas.
 #[derive(Clone, Debug)]
 pub(super) enum Keyword {
-    /// A keyword about the value itself.
-    Value(ValueKeyword),
     /// The first of all schemas for the same value, if options change what is valid.
     Whole(WholeKeyword),
     /// A schema for the same value.
@@ -57,18 +102,6 @@ pub(super) enum Keyword {
         min: u64,
         max: Option<u64>,
     },
-    /// A member that must be there.
-    Required(RequiredKeyword),
-    /// Schemas for the members of an object.
-    Properties(Vec<(String, Node)>),
-    PatternProperties(Vec<(Pattern, Node)>),
-    /// For the members that are neither named nor match a pattern.
-    Additional {
-        /// Sorted.
-        named: Vec<String>,
-        patterns: Vec<Pattern>,
-        node: Node,
-    },
     PropertyNames(Node),
     /// For the items that nothing else in a schema has evaluated.
     UnevaluatedItems {
@@ -80,8 +113,16 @@ pub(super) enum Keyword {
         parent: Node,
         node: Node,
     },
-    /// The schema has a `default`. Only compiled if that matters.
-    Default,
+}
+
+impl Keyword {
+    /// Returns the schemas of `anyOf` or `oneOf`.
+    pub(super) fn alternatives(&self) -> &[Node] {
+        match self {
+            Self::AnyOf(nodes) | Self::OneOf(nodes) | Self::OneOfWithOptions { nodes, .. } => nodes,
+            _ => &[],
+        }
+    }
 }
 
 /// The first of all schemas for the same value.
@@ -93,23 +134,12 @@ pub(super) struct WholeKeyword {
     pub(super) rejects_undeclared: bool,
 }
 
-/// A member that must be there.
-#[derive(Clone, Debug)]
-pub(super) struct RequiredKeyword {
-    pub(super) name: String,
-    /// The schema of the member, if it is declared beside the keyword.
-    pub(super) member: Option<Node>,
-    /// The schema of the keyword, if the member may be absent where it has a default.
-    pub(super) unless_default_in: Option<Node>,
-}
-
 /// A keyword that needs no other schema.
 #[derive(Clone, Debug)]
 pub(super) enum ValueKeyword {
     Never,
-    Types(Vec<JsonType>),
     Const(Value),
-    Enum(EnumValues),
+    Enum(Box<EnumValues>),
     Minimum(Number),
     Maximum(Number),
     ExclusiveMinimum(Number),
@@ -128,48 +158,92 @@ pub(super) enum ValueKeyword {
 }
 
 impl ValueKeyword {
-    /// Returns whether a value satisfies the keyword. Values of types it does
-    /// not apply to do.
-    pub(super) fn is_met(&self, value: &Value) -> bool {
+    /// Returns whether a value satisfies the keyword, and there are enough steps to
+    /// find out. Values of types it does not apply to do.
+    ///
+    /// What needs more than a few instructions is in functions of its own, so that this
+    /// one has no registers to save.
+    #[inline(never)]
+    pub(super) fn is_met(&self, value: &Value, budget: &CheckBudget) -> bool {
         match (self, value) {
             (Self::Never, _) => false,
-            (Self::Types(types), _) => types.iter().any(|kind| kind.matches(value)),
-            (Self::Const(expected), _) => json_equal(value, expected),
-            (Self::Enum(options), _) => options.contains(value),
-            (Self::Minimum(limit), Value::Number(it)) => compare(it, limit).is_ge(),
-            (Self::Maximum(limit), Value::Number(it)) => compare(it, limit).is_le(),
-            (Self::ExclusiveMinimum(limit), Value::Number(it)) => compare(it, limit).is_gt(),
-            (Self::ExclusiveMaximum(limit), Value::Number(it)) => compare(it, limit).is_lt(),
+            (Self::Const(expected), _) => is_constant(value, expected, budget),
+            (Self::Enum(options), _) => is_option(value, options, budget),
+            (Self::Minimum(limit), Value::Number(it)) => compares(it, limit, Ordering::is_ge),
+            (Self::Maximum(limit), Value::Number(it)) => compares(it, limit, Ordering::is_le),
+            (Self::ExclusiveMinimum(limit), Value::Number(it)) => {
+                compares(it, limit, Ordering::is_gt)
+            }
+            (Self::ExclusiveMaximum(limit), Value::Number(it)) => {
+                compares(it, limit, Ordering::is_lt)
+            }
             (Self::MultipleOf(divisor), Value::Number(it)) => is_multiple(it, divisor),
-            (Self::MinLength(limit), Value::String(it)) => to_u64(it.chars().count()) >= *limit,
-            (Self::MaxLength(limit), Value::String(it)) => to_u64(it.chars().count()) <= *limit,
-            (Self::Pattern(pattern), Value::String(it)) => pattern.is_match(it),
-            (Self::Format(format), Value::String(it)) => format.is_match(it),
+            (Self::MinLength(limit), Value::String(it)) => has_min_length(it, *limit, budget),
+            (Self::MaxLength(limit), Value::String(it)) => has_max_length(it, *limit, budget),
+            (Self::Pattern(pattern), Value::String(it)) => pattern.is_match_within(it, budget),
+            (Self::Format(format), Value::String(it)) => has_format(it, *format, budget),
             (Self::MinItems(limit), Value::Array(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxItems(limit), Value::Array(it)) => to_u64(it.len()) <= *limit,
-            (Self::UniqueItems, Value::Array(it)) => first_repeated(it).is_none(),
+            (Self::UniqueItems, Value::Array(it)) => is_unique(value, it, budget),
             (Self::MinProperties(limit), Value::Object(it)) => to_u64(it.len()) >= *limit,
             (Self::MaxProperties(limit), Value::Object(it)) => to_u64(it.len()) <= *limit,
             (Self::DependentRequired(name, others), Value::Object(it)) => {
-                !it.contains_key(name) || others.iter().all(|other| it.contains_key(other))
+                has_dependent(it, name, others, budget)
             }
             _ => true,
         }
     }
+}
 
-    /// Returns the number of steps to check a value, beyond one.
-    pub(super) fn cost(&self, value: &Value) -> u64 {
-        match (self, value) {
-            (Self::Const(expected), _) => value_cost(expected),
-            (Self::Enum(_), _) => value_cost(value),
-            (Self::UniqueItems, Value::Array(_)) => 2 * value_cost(value),
-            (Self::MinLength(_) | Self::MaxLength(_), Value::String(it)) => string_cost(it),
-            (Self::Pattern(pattern), Value::String(it)) => pattern.cost(it),
-            (Self::Format(_), Value::String(it)) => to_u64(it.len()),
-            (Self::DependentRequired(_, others), _) => to_u64(others.len()),
-            _ => 0,
-        }
-    }
+#[inline(never)]
+fn is_constant(value: &Value, expected: &Value, budget: &CheckBudget) -> bool {
+    budget.spend(value_cost(expected)) && json_equal(value, expected)
+}
+
+#[inline(never)]
+fn is_option(value: &Value, options: &EnumValues, budget: &CheckBudget) -> bool {
+    budget.spend(value_cost(value)) && options.contains(value)
+}
+
+#[inline(never)]
+fn compares(number: &Number, limit: &Number, is_met: impl Fn(Ordering) -> bool) -> bool {
+    is_met(compare(number, limit))
+}
+
+#[inline(never)]
+fn has_min_length(text: &str, limit: u64, budget: &CheckBudget) -> bool {
+    // A character has one to four bytes, so they are seldom counted.
+    let bytes = to_u64(text.len());
+    budget.spend(string_cost(text))
+        && (bytes / 4 >= limit || bytes >= limit && to_u64(text.chars().count()) >= limit)
+}
+
+#[inline(never)]
+fn has_max_length(text: &str, limit: u64, budget: &CheckBudget) -> bool {
+    let bytes = to_u64(text.len());
+    budget.spend(string_cost(text))
+        && (bytes <= limit || bytes / 4 <= limit && to_u64(text.chars().count()) <= limit)
+}
+
+#[inline(never)]
+fn has_format(text: &str, format: Format, budget: &CheckBudget) -> bool {
+    budget.spend(to_u64(text.len())) && format.is_match(text)
+}
+
+#[inline(never)]
+fn is_unique(value: &Value, items: &[Value], budget: &CheckBudget) -> bool {
+    budget.spend(2 * value_cost(value)) && first_repeated(items).is_none()
+}
+
+#[inline(never)]
+fn has_dependent(
+    members: &Map<String, Value>,
+    name: &String,
+    others: &[String],
+    budget: &CheckBudget,
+) -> bool {
+    let has = |name: &String| members.contains_key(name);
+    budget.spend(to_u64(others.len())) && (!has(name) || others.iter().all(has))
 }
 
 /// Converts a length for comparison with limits.

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use crate::pointer::escape_token;
 
+/// The number of bytes that most paths fit in.
+const USUAL_LENGTH: usize = 64;
+
 /// The path to a value. A list on the stack: a path is only written out for errors.
 pub(super) enum Location<'a> {
     Root,
@@ -14,17 +17,26 @@ pub(super) enum Location<'a> {
 impl Location<'_> {
     /// Returns the path as a JSON Pointer.
     pub(super) fn pointer(&self) -> String {
+        let mut pointer = match self {
+            Self::Root => return String::new(),
+            _ => String::with_capacity(USUAL_LENGTH),
+        };
+        self.append_to(&mut pointer);
+        pointer
+    }
+
+    fn append_to(&self, pointer: &mut String) {
         match self {
-            Self::Root => String::new(),
+            Self::Root => {}
             Self::Member(parent, name) => {
-                let name = escape_token(name);
-                parent.pointer() + "/" + &name
+                parent.append_to(pointer);
+                pointer.push('/');
+                pointer.push_str(&escape_token(name));
             }
             Self::Item(parent, at) => {
-                let mut pointer = parent.pointer();
+                parent.append_to(pointer);
                 // Writing to a string cannot fail.
                 let _ = write!(pointer, "/{at}");
-                pointer
             }
         }
     }

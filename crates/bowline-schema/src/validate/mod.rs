@@ -15,11 +15,14 @@ pub(crate) mod equal;
 mod error;
 mod error_kind;
 mod evaluated;
+mod explain;
+mod explain_members;
 mod format;
 mod hashed;
 mod json_type;
 mod keyword;
 mod location;
+mod member_table;
 mod members;
 mod options;
 pub(crate) mod pattern;
@@ -27,6 +30,7 @@ mod pointer;
 mod recursion;
 pub(crate) mod resources;
 mod schema_reader;
+pub(crate) mod simple_pattern;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -47,7 +51,10 @@ use self::{
     budget::{CheckBudget, MAX_STEPS},
     check::Check,
     compile::Compiled,
-    keyword::{Keyword, ValueKeyword},
+    error::Detail,
+    explain::Explanation,
+    keyword::Schema,
+    location::Location,
 };
 
 /// A compiled schema.
@@ -78,7 +85,7 @@ impl Validator {
     pub fn reject_all() -> Self {
         Self {
             compiled: Compiled {
-                nodes: vec![vec![Keyword::Value(ValueKeyword::Never)]],
+                nodes: vec![Schema::never()],
                 ..Compiled::default()
             },
         }
@@ -88,7 +95,7 @@ impl Validator {
     /// default [`Budget`] allows is not.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.is_valid_with_budget(value, &Budget::default())
+        self.check_fail_fast(value, &CheckBudget::new(MAX_STEPS))
     }
 
     /// Returns whether a value is valid. A value that takes more work than the
@@ -109,23 +116,43 @@ impl Validator {
     /// is one too.
     #[must_use]
     pub fn errors_with_budget(&self, value: &Value, budget: &Budget) -> Vec<ValidationError> {
-        budget.spend_on(|budget| self.collect_errors(value, budget))
+        budget.spend_on(|budget| self.collect_errors(value, budget, Detail::All))
+    }
+
+    /// Describes the first violations as a list, or returns `None` if there are none.
+    /// Returns the same as [`describe`] for the [`errors`](Self::errors), with less work.
+    #[must_use]
+    pub fn describe_errors(&self, value: &Value) -> Option<String> {
+        self.describe_errors_with_budget(value, &Budget::default())
+    }
+
+    /// Describes the first violations; see [`describe_errors`](Self::describe_errors).
+    /// Exceeding the budget is one too.
+    #[must_use]
+    pub fn describe_errors_with_budget(&self, value: &Value, budget: &Budget) -> Option<String> {
+        let collect = |budget: &_| self.collect_errors(value, budget, Detail::Message);
+        describe(&budget.spend_on(collect))
     }
 
     fn check_fail_fast(&self, value: &Value, budget: &CheckBudget) -> bool {
         // If the check ends early, keywords such as `not` would invert the
         // result.
-        Check::fail_fast(&self.compiled, budget).check_root(value) && !budget.is_exhausted()
+        Check::new(&self.compiled, budget).is_valid(0, value) && !budget.is_exhausted()
     }
 
-    fn collect_errors(&self, value: &Value, budget: &CheckBudget) -> Vec<ValidationError> {
-        let mut check = Check::collect_all(&self.compiled, budget);
-        check.check_root(value);
+    fn collect_errors(
+        &self,
+        value: &Value,
+        budget: &CheckBudget,
+        detail: Detail,
+    ) -> Vec<ValidationError> {
+        let mut explanation = Explanation::new(&self.compiled, budget, detail);
+        explanation.explain(0, value, &Location::Root);
         if budget.is_exhausted() {
             // The violations found so far may be artifacts of the early end.
             return vec![too_complex()];
         }
-        check.errors
+        explanation.errors
     }
 }
 
@@ -134,5 +161,6 @@ fn too_complex() -> ValidationError {
         "this is too much to check against the schema (it exceeds the limit of {MAX_STEPS} steps, or \
          what the rest of its batch left); send less data at once"
     );
-    ValidationError::new(ValidationErrorKind::TooComplex, message, "less data")
+    let expected = "less data".to_owned();
+    Detail::All.error(message, || (ValidationErrorKind::TooComplex, expected))
 }

@@ -2,11 +2,15 @@
 
 use regex_lite::Regex;
 
+use super::{budget::CheckBudget, simple_pattern::SimplePattern};
+
 /// A pattern. Matching is linear in the length of the string, whatever the
 /// string; the factor depends on how many states are active at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     regex: Regex,
+    /// The same pattern, if it is simple.
+    simple: Option<SimplePattern>,
     /// The number of states in all.
     states: u64,
     /// The maximum number of states that are active at once.
@@ -29,6 +33,7 @@ impl Pattern {
         let is_anchored = pattern.starts_with('^') && !size.has_top_level_alternation;
         Ok(Self {
             regex,
+            simple: SimplePattern::new(pattern),
             states: size.states.saturating_add(1),
             max_states: if is_anchored {
                 1 + size.forks
@@ -49,7 +54,16 @@ impl Pattern {
     }
 
     pub(super) fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        match &self.simple {
+            Some(simple) => simple.is_match(text),
+            None => self.regex.is_match(text),
+        }
+    }
+
+    /// Returns whether a string matches, and there are enough steps to find out.
+    #[inline(never)]
+    pub(super) fn is_match_within(&self, text: &str, budget: &CheckBudget) -> bool {
+        budget.spend(self.cost(text)) && self.is_match(text)
     }
 
     /// Returns the maximum number of steps to match a string.

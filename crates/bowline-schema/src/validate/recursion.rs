@@ -4,12 +4,12 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    keyword::{Keyword, Node},
+    keyword::{Keyword, Node, Schema},
     resources::ResourceId,
 };
 
 /// Checks that there are none.
-pub(super) fn check(nodes: &[Vec<Keyword>]) -> Result<(), String> {
+pub(super) fn check(nodes: &[Schema]) -> Result<(), String> {
     let graph = InPlaceGraph::new(nodes);
     let mut states = vec![VisitState::Unvisited; graph.len()];
     for start in 0..graph.len() {
@@ -26,19 +26,19 @@ type Candidates = HashMap<ResourceId, Node>;
 /// Which schemas apply which others to the same value. The candidates of dynamic
 /// references are vertices too, after the schemas: many references share them.
 struct InPlaceGraph<'a> {
-    nodes: &'a [Vec<Keyword>],
+    nodes: &'a [Schema],
     candidates: Vec<&'a Candidates>,
     by_address: HashMap<*const Candidates, usize>,
 }
 
 impl<'a> InPlaceGraph<'a> {
-    fn new(nodes: &'a [Vec<Keyword>]) -> Self {
+    fn new(nodes: &'a [Schema]) -> Self {
         let mut graph = Self {
             nodes,
             candidates: Vec::new(),
             by_address: HashMap::new(),
         };
-        for keyword in nodes.iter().flatten() {
+        for keyword in nodes.iter().flat_map(|it| &it.keywords) {
             if let Keyword::DynamicRef { candidates, .. } = keyword {
                 let vertex = graph.len();
                 let entry = graph.by_address.entry(Arc::as_ptr(candidates));
@@ -57,8 +57,11 @@ impl<'a> InPlaceGraph<'a> {
     /// Returns the vertices that a vertex leads to.
     fn next(&self, vertex: usize) -> Vec<usize> {
         match self.nodes.get(vertex) {
-            Some(keywords) => {
-                let next = keywords.iter().flat_map(|keyword| self.in_place(keyword));
+            Some(schema) => {
+                let next = schema
+                    .keywords
+                    .iter()
+                    .flat_map(|keyword| self.in_place(keyword));
                 next.collect()
             }
             None => {
@@ -92,15 +95,9 @@ impl<'a> InPlaceGraph<'a> {
             Keyword::PropertyNames(_)
             | Keyword::UnevaluatedItems { .. }
             | Keyword::UnevaluatedProperties { .. }
-            | Keyword::Value(_)
-            | Keyword::Required(_)
-            | Keyword::Default
             | Keyword::PrefixItems(_)
             | Keyword::Items(..)
-            | Keyword::Contains { .. }
-            | Keyword::Properties(_)
-            | Keyword::PatternProperties(_)
-            | Keyword::Additional { .. } => Vec::new(),
+            | Keyword::Contains { .. } => Vec::new(),
         }
     }
 }

@@ -8,7 +8,10 @@ use std::{collections::HashMap, ptr};
 use serde_json::{Map, Value};
 
 use super::uri;
-use crate::pointer::{parse_index, percent_decode, unescape_token};
+use crate::{
+    keyword_value::keyword_value,
+    pointer::{parse_index, percent_decode, unescape_token},
+};
 
 /// Keywords whose value is a schema.
 const SCHEMAS: [&str; 12] = [
@@ -151,7 +154,7 @@ impl<'a> Resources<'a> {
 
     /// Registers the identifiers of a schema, and returns its resource.
     fn register(&mut self, members: &'a Map<String, Value>, place: Place<'a>) -> ResourceId {
-        let text = |key: &str| members.get(key).and_then(Value::as_str);
+        let text = |key: &str| keyword_value(members, key).and_then(Value::as_str);
         let (id, anchor_in_id) = text("$id").map_or(("", ""), uri::split_fragment);
         let mut resource = place.resource;
         if !id.is_empty() {

@@ -1,16 +1,21 @@
 //! Reading the keywords of one schema that need no other schema.
 
+use std::slice;
+
 use serde_json::{Map, Number, Value};
 
 use super::{
-    format::Format, hashed::EnumValues, json_type::JsonType, keyword::ValueKeyword,
-    pattern::Pattern, pointer::pointer_to, resources::Place,
+    format::Format,
+    hashed::EnumValues,
+    json_type::{JsonType, Types},
+    keyword::ValueKeyword,
+    pattern::Pattern,
+    pointer::pointer_to,
+    resources::Place,
 };
+use crate::keyword_value::keyword_value;
 
 type Result<T> = std::result::Result<T, String>;
-
-/// The number of members up to which names are compared one by one.
-const MAX_COMPARED: usize = 16;
 
 /// A schema that is an object, and its place in the document.
 pub(super) struct SchemaReader<'a> {
@@ -32,26 +37,19 @@ impl<'a> SchemaReader<'a> {
         }
     }
 
-    /// Returns the value of a keyword. All keywords are looked for, and most schemas
-    /// have few: to compare their names takes less than to hash each keyword.
+    /// Returns the value of a keyword.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
-        if self.members.len() > MAX_COMPARED {
-            return self.members.get(key);
-        }
-        let found = self.members.iter().find(|(name, _)| *name == key);
-        found.map(|(_, value)| value)
+        keyword_value(self.members, key)
     }
 
-    /// Returns all keywords that need no other schema, those that are cheap or
-    /// most informative first.
+    /// Returns all keywords that need no other schema, but for the types. Those that
+    /// are cheap or most informative are first.
     pub(super) fn value_keywords(&self, asserts_formats: bool) -> Result<Vec<ValueKeyword>> {
         let mut keywords = Vec::new();
-        keywords.extend(self.types()?.map(ValueKeyword::Types));
         keywords.extend(self.get("const").cloned().map(ValueKeyword::Const));
         keywords.extend(
             self.array("enum")?
-                .map(EnumValues::new)
-                .map(ValueKeyword::Enum),
+                .map(|values| ValueKeyword::Enum(Box::new(EnumValues::new(values)))),
         );
         keywords.extend(self.number("minimum")?.map(ValueKeyword::Minimum));
         keywords.extend(self.number("maximum")?.map(ValueKeyword::Maximum));
@@ -104,23 +102,18 @@ impl<'a> SchemaReader<'a> {
         Ok(keywords)
     }
 
-    fn types(&self) -> Result<Option<Vec<JsonType>>> {
+    pub(super) fn types(&self) -> Result<Option<Types>> {
         let names = match self.get("type") {
             None => return Ok(None),
-            Some(Value::String(name)) => vec![name.clone()],
-            Some(names) => self.names("type", names)?,
+            Some(name @ Value::String(_)) => slice::from_ref(name),
+            Some(Value::Array(names)) => names,
+            Some(_) => &[],
         };
-        let types: Option<Vec<JsonType>> =
-            names.iter().map(|name| JsonType::from_name(name)).collect();
+        let kind = |name: &Value| JsonType::from_name(name.as_str()?);
+        let types: Option<Types> = names.iter().map(kind).collect();
         let fault = || self.error("type", "must be a type, or an array of them");
-        let types = types.filter(|types| !types.is_empty());
-        let types = types.ok_or_else(fault)?;
-        // In the order of their names. There are few, so no sort needs to be
-        // compiled for it.
-        let same_kind = |kind| types.iter().copied().filter(move |it| *it == kind);
-        Ok(Some(
-            JsonType::ALL.into_iter().flat_map(same_kind).collect(),
-        ))
+        let types = types.filter(|_| !names.is_empty());
+        types.ok_or_else(fault).map(Some)
     }
 
     pub(super) fn names(&self, key: &str, names: &Value) -> Result<Vec<String>> {

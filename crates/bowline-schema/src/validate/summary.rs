@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::{
     compile::Compiled,
     display::{TruncatedJson, truncate_entry},
-    json_type::JsonType,
-    keyword::{Keyword, Node, ValueKeyword},
+    json_type::{JsonType, Types},
+    keyword::{Keyword, Node, Schema, ValueKeyword},
+    member_table::MemberTable,
     violation::one_of,
 };
 
@@ -32,7 +33,7 @@ impl Compiled {
         let mut parts = vec![node];
         let mut at = 0;
         while at < parts.len() {
-            for keyword in &self.nodes[parts[at]] {
+            for keyword in &self.nodes[parts[at]].keywords {
                 let others = match keyword {
                     Keyword::Ref(node) | Keyword::DynamicRef { target: node, .. } => &[*node][..],
                     Keyword::Whole(whole) => &[whole.part],
@@ -50,27 +51,29 @@ impl Compiled {
         parts
     }
 
-    /// Returns the keywords of a schema and of all others that a value must match
-    /// with it.
-    pub(super) fn all_keywords(&self, node: Node) -> impl Iterator<Item = &Keyword> {
+    /// Returns a schema and all others that a value must match with it.
+    fn schemas(&self, node: Node) -> impl Iterator<Item = &Schema> {
         let parts = self.parts(node).into_iter();
-        parts.flat_map(|part| &self.nodes[part])
+        parts.map(|part| &self.nodes[part])
+    }
+
+    /// Returns what a schema says about members.
+    fn member_tables(&self, node: Node) -> impl Iterator<Item = &MemberTable> {
+        self.schemas(node)
+            .filter_map(|part| part.members.as_deref())
     }
 
     /// Returns the members that a schema declares, with their schemas.
-    pub(super) fn members(&self, node: Node) -> impl Iterator<Item = &(String, Node)> {
-        let keywords = self.all_keywords(node);
-        keywords.flat_map(|keyword| match keyword {
-            Keyword::Properties(nodes) => &nodes[..],
-            _ => &[],
-        })
+    pub(super) fn members(&self, node: Node) -> impl Iterator<Item = (&str, Node)> {
+        self.member_tables(node).flat_map(MemberTable::declared)
     }
 
     /// Returns the values that a schema lists.
     pub(super) fn choices(&self, node: Node) -> Option<&[Value]> {
-        self.all_keywords(node).find_map(|keyword| match keyword {
-            Keyword::Value(ValueKeyword::Const(value)) => Some(std::slice::from_ref(value)),
-            Keyword::Value(ValueKeyword::Enum(options)) => Some(options.values()),
+        let mut keywords = self.schemas(node).flat_map(|part| &part.values);
+        keywords.find_map(|keyword| match keyword {
+            ValueKeyword::Const(value) => Some(std::slice::from_ref(value)),
+            ValueKeyword::Enum(options) => Some(options.values()),
             _ => None,
         })
     }
@@ -85,11 +88,8 @@ impl Compiled {
 
     /// Returns the names of the members that a schema requires.
     fn required(&self, node: Node) -> impl Iterator<Item = &str> {
-        let keywords = self.all_keywords(node);
-        keywords.filter_map(|keyword| match keyword {
-            Keyword::Required(required) => Some(required.name.as_str()),
-            _ => None,
-        })
+        let required = self.member_tables(node).flat_map(MemberTable::required);
+        required.map(|known| known.name.as_str())
     }
 
     /// Returns whether a schema requires a member.
@@ -99,8 +99,7 @@ impl Compiled {
 
     /// Returns whether a schema has a default.
     pub(super) fn has_default(&self, node: Node) -> bool {
-        let is_default = |keyword: &Keyword| matches!(keyword, Keyword::Default);
-        self.all_keywords(node).any(is_default)
+        self.schemas(node).any(|part| part.has_default)
     }
 
     /// Returns whether a schema allows the JSON type of a value, as far as it can be
@@ -116,17 +115,20 @@ impl Compiled {
         };
         *fuel = left;
         let same_type = |other: &Value| mem::discriminant(other) == mem::discriminant(value);
-        self.all_keywords(node).all(|keyword| match keyword {
-            Keyword::Value(ValueKeyword::Never) => false,
-            Keyword::Value(ValueKeyword::Types(types)) => types.iter().any(|it| it.matches(value)),
-            Keyword::Value(ValueKeyword::Const(only)) => same_type(only),
-            Keyword::Value(ValueKeyword::Enum(options)) => options.values().iter().any(same_type),
-            Keyword::AnyOf(nodes)
-            | Keyword::OneOf(nodes)
-            | Keyword::OneOfWithOptions { nodes, .. } => nodes
-                .iter()
-                .any(|node| self.allows_type_within(fuel, *node, value)),
-            _ => true,
+        self.schemas(node).all(|part| {
+            let allows_type = |keyword: &ValueKeyword| match keyword {
+                ValueKeyword::Never => false,
+                ValueKeyword::Const(only) => same_type(only),
+                ValueKeyword::Enum(options) => options.values().iter().any(same_type),
+                _ => true,
+            };
+            part.types.matches(value)
+                && part.values.iter().all(allows_type)
+                && part.keywords.iter().all(|keyword| {
+                    let mut alternatives = keyword.alternatives().iter();
+                    alternatives.len() == 0
+                        || alternatives.any(|node| self.allows_type_within(fuel, *node, value))
+                })
         })
     }
 
@@ -155,26 +157,25 @@ impl Compiled {
             append_new(all, written.map(|it| TruncatedJson(it).to_string()));
             return;
         }
-        let mut types: Option<&[JsonType]> = None;
-        for keyword in self.all_keywords(node) {
-            match keyword {
-                Keyword::Value(ValueKeyword::Never) => return,
-                Keyword::Value(ValueKeyword::Types(found)) => types = types.or(Some(found)),
-                Keyword::AnyOf(nodes)
-                | Keyword::OneOf(nodes)
-                | Keyword::OneOfWithOptions { nodes, .. } => {
-                    for node in nodes {
-                        self.collect_expectations(fuel, *node, all);
-                    }
-                    return;
-                }
-                _ => {}
+        if self.schemas(node).any(Schema::is_never) {
+            return;
+        }
+        let mut keywords = self.schemas(node).flat_map(|part| &part.keywords);
+        let alternatives = keywords.find_map(|keyword| match keyword.alternatives() {
+            [] => None,
+            nodes => Some(nodes),
+        });
+        if let Some(nodes) = alternatives {
+            for node in nodes {
+                self.collect_expectations(fuel, *node, all);
             }
+            return;
         }
         let is_object =
             || self.members(node).next().is_some() || self.required(node).next().is_some();
-        match types {
-            Some(types) => append_new(all, types.iter().map(|it| self.words(*it, node))),
+        let mut types = self.schemas(node).map(|part| part.types);
+        match types.find(|types| *types != Types::ANY) {
+            Some(types) => append_new(all, types.iter().map(|it| self.words(it, node))),
             None if is_object() => append_new(all, [self.words(JsonType::Object, node)]),
             None => append_new(all, ["any value".to_owned()]),
         }
@@ -189,9 +190,9 @@ impl Compiled {
         let members = self.members(node).take(MAX_CHOICES);
         let mut traits = Vec::new();
         for (name, member) in members {
-            let position = required.iter().position(|it| it == name);
+            let position = required.iter().position(|it| *it == name);
             let is_required = position.map(|at| required.remove(at)).is_some();
-            match self.only_choice(*member) {
+            match self.only_choice(member) {
                 Some(only) => traits.push(format!("`{name}` {}", TruncatedJson(only))),
                 None if is_required => traits.push(format!("`{name}`")),
                 None => {}

@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use super::{
     ValidationError,
     budget::value_cost,
-    check::Check,
     display::{TruncatedJson, quoted},
     equal::json_equal,
+    error::Detail,
     error_kind::ValidationErrorKind as Kind,
+    explain::Explanation,
     keyword::Node,
     location::Location,
     violation::{missing_member, not_a_choice},
@@ -36,96 +37,99 @@ struct Tagged<'a> {
     contradictions: usize,
 }
 
-impl<'a> Check<'a> {
-    pub(super) fn check_any_of(
+impl<'a> Explanation<'a> {
+    pub(super) fn explain_any_of(
         &mut self,
         nodes: &'a [Node],
         value: &Value,
         location: &Location<'_>,
     ) -> bool {
-        let is_met = nodes.iter().any(|node| self.is_valid(*node, value));
-        if !is_met && self.collects_all {
+        let is_met = nodes.iter().any(|node| self.check.is_valid(*node, value));
+        if !is_met {
             self.explain_mismatch(nodes, value, location);
         }
         is_met
     }
 
-    pub(super) fn check_one_of(
+    pub(super) fn explain_one_of(
         &mut self,
         nodes: &'a [Node],
         value: &Value,
         location: &Location<'_>,
     ) -> bool {
-        let mut valid = nodes.iter().filter(|node| self.is_valid(**node, value));
-        let (first, second) = (valid.next().is_some(), valid.next().is_some());
-        drop(valid);
-        if !first && self.collects_all {
+        let [first, second] = self.check.first_valid(nodes, value);
+        if first.is_none() {
             self.explain_mismatch(nodes, value, location);
             return false;
         }
-        self.require(first && !second, location, || {
+        self.require(second.is_none(), location, |detail| {
             let kind = "is valid under more than one of the schemas listed in the 'oneOf'";
             let message = format!("{} {kind} keyword", TruncatedJson(value));
-            let expected = "only one of the alternatives";
-            ValidationError::new(Kind::SeveralAlternatives, message, expected)
+            let expected = || "only one of the alternatives".to_owned();
+            detail.error(message, || (Kind::SeveralAlternatives, expected()))
         })
     }
 
     /// Checks alternatives under options. Whether there is only one is judged without
     /// them: options that accept more must not make a valid value ambiguous.
-    pub(super) fn check_one_of_with_options(
+    pub(super) fn explain_one_of_with_options(
         &mut self,
         nodes: &'a [Node],
         exact: &'a [Node],
         value: &Value,
         location: &Location<'_>,
     ) -> bool {
-        let mut valid = (0..exact.len()).filter(|at| self.is_valid(exact[*at], value));
-        match (valid.next(), valid.next()) {
-            (None, _) => self.check_any_of(nodes, value, location),
-            (Some(only), None) => self.check_node(nodes[only], value, location),
-            (Some(_), Some(_)) => self.check_one_of(exact, value, location),
+        match self.check.first_valid(exact, value) {
+            [None, _] => self.explain_any_of(nodes, value, location),
+            [Some(only), None] => self.explain(nodes[only], value, location),
+            [Some(_), Some(_)] => self.explain_one_of(exact, value, location),
         }
     }
 
     /// Reports why a value matches no alternative: what is wrong by the one that is
     /// meant, or else which ones there are.
     fn explain_mismatch(&mut self, nodes: &'a [Node], value: &Value, location: &Location<'_>) {
-        let compiled = self.compiled;
+        let compiled = self.check.compiled;
         let choices: Option<Vec<&[Value]>> =
             nodes.iter().map(|node| compiled.choices(*node)).collect();
         let choices: Option<Vec<&Value>> =
             choices.map(|choices| choices.into_iter().flatten().collect());
         if let Some(choices) = choices.filter(|choices| !self.is_among(choices, value)) {
-            self.require(false, location, || not_a_choice(choices.into_iter(), value));
+            self.require(false, location, |detail| {
+                not_a_choice(&choices.iter().copied(), value, detail)
+            });
             return;
         }
         match self.meant(nodes, value) {
             Meant::Alternative(node) => {
-                self.check_node(node, value, location);
+                self.explain(node, value, location);
             }
             Meant::OneTagged { name, choices } => match value.get(name) {
                 Some(tag) => {
                     let location = Location::Member(location, name);
-                    self.require(false, &location, || not_a_choice(choices.into_iter(), tag));
+                    self.require(false, &location, |detail| {
+                        not_a_choice(&choices.iter().copied(), tag, detail)
+                    });
                 }
                 None => {
-                    self.require(false, location, || missing_tag(name, choices));
+                    self.require(false, location, |detail| {
+                        missing_tag(name, &choices, detail)
+                    });
                 }
             },
             Meant::Unclear => {
-                self.require(false, location, || {
+                self.require(false, location, |detail| {
                     let expected = compiled.expectation_of_any(nodes);
                     let value = TruncatedJson(value);
                     let message = format!("{value} matches none of the alternatives: {expected}");
-                    ValidationError::new(Kind::NoAlternative, message, expected)
+                    detail.error(message, || (Kind::NoAlternative, expected))
                 });
             }
         }
     }
 
     fn meant(&self, nodes: &'a [Node], value: &Value) -> Meant<'a> {
-        let allows_type = |node: &Node| self.compiled.allows_type(*node, value);
+        let allows_type = |node: &Node| self.check.compiled.allows_type(*node, value);
         let possible: Vec<Node> = nodes.iter().copied().filter(allows_type).collect();
         match (&possible[..], value) {
             ([only], _) => Meant::Alternative(*only),
@@ -154,7 +158,9 @@ impl<'a> Check<'a> {
             let choices = [&[*tag][..], &others].concat();
             let is_wrong = match members.get(*name) {
                 Some(given) => !self.is_among(&choices, given),
-                None => possible.iter().all(|it| self.compiled.requires(*it, name)),
+                None => possible
+                    .iter()
+                    .all(|it| self.check.compiled.requires(*it, name)),
             };
             if is_wrong {
                 return Meant::OneTagged { name, choices };
@@ -164,16 +170,17 @@ impl<'a> Check<'a> {
     }
 
     fn is_among(&self, choices: &[&Value], value: &Value) -> bool {
-        let is_same =
-            |choice: &&Value| self.budget.spend(value_cost(choice)) && json_equal(choice, value);
+        let is_same = |choice: &&Value| {
+            self.check.budget.spend(value_cost(choice)) && json_equal(choice, value)
+        };
         choices.iter().any(is_same)
     }
 
     fn tagged(&self, node: Node, members: &Map<String, Value>) -> Tagged<'a> {
-        let compiled = self.compiled;
+        let compiled = self.check.compiled;
         let tags = compiled.members(node).filter_map(|(name, member)| {
-            self.budget.spend(1);
-            Some((name.as_str(), compiled.only_choice(*member)?))
+            self.check.budget.spend(1);
+            Some((name, compiled.only_choice(member)?))
         });
         let tags: Vec<_> = tags.collect();
         let given = tags.iter().filter_map(|(name, tag)| {
@@ -204,13 +211,9 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     first.filter(|_| items.next().is_none())
 }
 
-fn missing_tag(name: &str, choices: Vec<&Value>) -> ValidationError {
-    let one = not_a_choice(choices.into_iter(), &Value::Null);
-    let mut error = missing_member(name, one.expected);
-    error.message = format!(
-        "{} is a required property: {}",
-        quoted(name),
-        error.expected
-    );
-    error
+fn missing_tag(name: &str, choices: &[&Value], detail: Detail) -> ValidationError {
+    let one = not_a_choice(&choices.iter().copied(), &Value::Null, Detail::All);
+    let message = format!("{} is a required property: {}", quoted(name), one.expected);
+    let error = missing_member(name, detail, || one.expected);
+    ValidationError { message, ..error }
 }

@@ -7,11 +7,12 @@ use serde_json::{Number, Value};
 use super::{
     ValidationError,
     budget::value_cost,
-    display::{TruncatedJson, quoted, truncate_entry, truncate_message},
+    display::{TruncatedJson, push_entry, push_text, push_value, truncate_entry, truncate_message},
+    error::Detail,
     error_kind::ValidationErrorKind as Kind,
     format::Format,
     hashed::first_repeated,
-    json_type::JsonType,
+    json_type::Types,
     keyword::{ValueKeyword, to_u64},
 };
 use crate::closest_name::closest_name;
@@ -25,120 +26,154 @@ const MAX_COST: u64 = 10_000;
 /// The maximum number of alternatives that are written out.
 const MAX_WRITTEN: usize = 5;
 
+/// The number of bytes that most messages fit in.
+const USUAL_LENGTH: usize = 128;
+
+/// Returns a message that begins with a value, and goes on with these words.
+fn about(value: &Value, words: &[&str]) -> String {
+    let mut message = String::with_capacity(USUAL_LENGTH);
+    push_value(&mut message, value);
+    words.iter().for_each(|word| message.push_str(word));
+    message
+}
+
 impl ValueKeyword {
     /// Returns the error for a value that violates the keyword.
-    pub(super) fn violation(&self, value: &Value) -> ValidationError {
+    pub(super) fn violation(&self, value: &Value, detail: Detail) -> ValidationError {
         match self {
-            Self::Never => ValidationError::new(
-                Kind::Forbidden,
-                format!("False schema does not allow {}", TruncatedJson(value)),
-                "nothing",
-            ),
-            Self::Types(types) => wrong_type(types, value),
-            Self::Const(expected) => {
-                let is_small = value_cost(expected) <= MAX_COST;
-                let choices = is_small.then(|| expected.clone()).into_iter().collect();
-                let kind = Kind::NotAChoice { choices };
-                let expected = TruncatedJson(expected).to_string();
-                ValidationError::new(kind, format!("{expected} was expected"), expected)
+            Self::Never => {
+                let message = format!("False schema does not allow {}", TruncatedJson(value));
+                detail.error(message, || (Kind::Forbidden, "nothing".to_owned()))
             }
-            Self::Enum(options) => not_a_choice(options.values().iter(), value),
-            Self::Minimum(limit) => too_small(limit, false, value),
-            Self::ExclusiveMinimum(limit) => too_small(limit, true, value),
-            Self::Maximum(limit) => too_large(limit, false, value),
-            Self::ExclusiveMaximum(limit) => too_large(limit, true, value),
-            Self::MultipleOf(divisor) => ValidationError::new(
-                Kind::NotAMultiple {
-                    divisor: divisor.clone(),
-                },
-                format!("{} is not a multiple of {divisor}", TruncatedJson(value)),
-                format!("a multiple of {divisor}"),
-            ),
-            Self::MinLength(limit) => too_short("is shorter than", *limit, CHARACTERS, value),
-            Self::MaxLength(limit) => too_long("is longer than", *limit, CHARACTERS, value),
-            Self::MinItems(limit) => too_short("has less than", *limit, ITEMS, value),
-            Self::MaxItems(limit) => too_long("has more than", *limit, ITEMS, value),
-            Self::MinProperties(limit) => too_short("has less than", *limit, PROPERTIES, value),
-            Self::MaxProperties(limit) => too_long("has more than", *limit, PROPERTIES, value),
-            Self::Pattern(pattern) => pattern_mismatch(pattern.as_str(), value),
-            Self::Format(format) => format_mismatch(*format, value),
+            Self::Const(expected) => {
+                let written = TruncatedJson(expected).to_string();
+                detail.error(format!("{written} was expected"), || {
+                    let is_small = value_cost(expected) <= MAX_COST;
+                    let choices = is_small.then(|| expected.clone()).into_iter().collect();
+                    (Kind::NotAChoice { choices }, written)
+                })
+            }
+            Self::Enum(options) => not_a_choice(&options.values().iter(), value, detail),
+            Self::Minimum(limit) => too_small(limit, false, value, detail),
+            Self::ExclusiveMinimum(limit) => too_small(limit, true, value, detail),
+            Self::Maximum(limit) => too_large(limit, false, value, detail),
+            Self::ExclusiveMaximum(limit) => too_large(limit, true, value, detail),
+            Self::MultipleOf(divisor) => {
+                let message = about(value, &[" is not a multiple of ", &divisor.to_string()]);
+                detail.error(message, || {
+                    let expected = format!("a multiple of {divisor}");
+                    let divisor = divisor.clone();
+                    (Kind::NotAMultiple { divisor }, expected)
+                })
+            }
+            Self::MinLength(limit) => {
+                too_short(" is shorter than ", *limit, CHARACTERS, value, detail)
+            }
+            Self::MaxLength(limit) => {
+                too_long(" is longer than ", *limit, CHARACTERS, value, detail)
+            }
+            Self::MinItems(limit) => too_short(" has less than ", *limit, ITEMS, value, detail),
+            Self::MaxItems(limit) => too_long(" has more than ", *limit, ITEMS, value, detail),
+            Self::MinProperties(limit) => {
+                too_short(" has less than ", *limit, PROPERTIES, value, detail)
+            }
+            Self::MaxProperties(limit) => {
+                too_long(" has more than ", *limit, PROPERTIES, value, detail)
+            }
+            Self::Pattern(pattern) => pattern_mismatch(pattern.as_str(), value, detail),
+            Self::Format(format) => format_mismatch(*format, value, detail),
             Self::UniqueItems => {
-                let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
-                let index = first_repeated(items).unwrap_or_default();
-                let message = format!("{} has non-unique elements", TruncatedJson(value));
-                ValidationError::new(Kind::RepeatedItem { index }, message, "unique items")
+                let message = about(value, &[" has non-unique elements"]);
+                detail.error(message, || {
+                    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                    let index = first_repeated(items).unwrap_or_default();
+                    (Kind::RepeatedItem { index }, "unique items".to_owned())
+                })
             }
             Self::DependentRequired(_, others) => {
                 let missing = others.iter().find(|other| value.get(other).is_none());
-                missing_member(missing.map_or("", String::as_str), "any value".to_owned())
+                let missing = missing.map_or("", String::as_str);
+                missing_member(missing, detail, || "any value".to_owned())
             }
         }
     }
 }
 
 /// The error for a member that is not there.
-pub(super) fn missing_member(name: &str, expected: String) -> ValidationError {
-    let kind = Kind::MissingMember {
-        name: truncate_message(name.to_owned()),
-    };
-    ValidationError::new(
-        kind,
-        format!("{} is a required property", quoted(name)),
-        expected,
-    )
+pub(super) fn missing_member(
+    name: &str,
+    detail: Detail,
+    expected: impl FnOnce() -> String,
+) -> ValidationError {
+    let mut message = String::with_capacity(USUAL_LENGTH);
+    push_text(&mut message, name);
+    message.push_str(" is a required property");
+    detail.error(message, || {
+        let name = truncate_message(name.to_owned());
+        (Kind::MissingMember { name }, expected())
+    })
 }
 
 /// The error for a member that may not be there, with the names that may.
-pub(super) fn unknown_member<'a>(
+pub(super) fn unknown_member(
     name: &str,
-    why: impl Into<String>,
-    known: impl Iterator<Item = &'a str>,
+    why: String,
+    known: &[&str],
+    detail: Detail,
 ) -> ValidationError {
     // A name that is declared, but not for this object, does not help.
-    let known: Vec<&str> = known
-        .filter(|known| *known != name)
-        .take(MAX_ENTRIES)
-        .collect();
-    let written = known.iter().map(|name| truncate_entry(format!("`{name}`")));
-    let written: Vec<String> = written.collect();
-    let expected = match written.is_empty() {
-        true => "no such member".to_owned(),
-        false => one_of(&written, written.len()),
-    };
-    let suggestion = closest_name(name, known.iter().copied());
-    let kind = Kind::UnknownMember {
-        name: truncate_message(name.to_owned()),
-        known: known
-            .into_iter()
-            .map(|it| truncate_message(it.to_owned()))
-            .collect(),
-    };
-    ValidationError::new(kind, why, expected).suggest(suggestion)
+    let known = known.iter().copied();
+    let known = known.filter(|known| *known != name).take(MAX_ENTRIES);
+    let mut error = detail.error(why, || {
+        let written = known
+            .clone()
+            .map(|name| truncate_entry(format!("`{name}`")));
+        let written: Vec<String> = written.collect();
+        let expected = match written.is_empty() {
+            true => "no such member".to_owned(),
+            false => one_of(&written, written.len()),
+        };
+        let known = known.clone().map(|it| truncate_message(it.to_owned()));
+        let kind = Kind::UnknownMember {
+            name: truncate_message(name.to_owned()),
+            known: known.collect(),
+        };
+        (kind, expected)
+    });
+    error.suggest(closest_name(name, known), detail);
+    error
 }
 
 /// The error for a value that is not one of a list.
 pub(super) fn not_a_choice<'a>(
-    choices: impl ExactSizeIterator<Item = &'a Value>,
+    choices: &(impl ExactSizeIterator<Item = &'a Value> + Clone),
     value: &Value,
+    detail: Detail,
 ) -> ValidationError {
     let count = choices.len();
-    let mut cost = 0;
-    let is_small = |choice: &&Value| {
-        cost += value_cost(choice);
-        cost <= MAX_COST
+    let small = || {
+        let mut cost = 0;
+        let is_small = move |choice: &&Value| {
+            cost += value_cost(choice);
+            cost <= MAX_COST
+        };
+        choices.clone().take(MAX_ENTRIES).take_while(is_small)
     };
-    let choices: Vec<&Value> = choices.take(MAX_ENTRIES).take_while(is_small).collect();
-    let strings = choices.iter().filter_map(|choice| choice.as_str());
+    let message = enum_message(small(), count, value);
+    let mut error = detail.error(message, || {
+        let written = small().map(|it| {
+            let mut entry = String::new();
+            push_entry(&mut entry, it);
+            entry
+        });
+        let expected = one_of(&written.collect::<Vec<_>>(), count);
+        let choices = small().cloned().collect();
+        (Kind::NotAChoice { choices }, expected)
+    });
+    let strings = small().filter_map(Value::as_str);
     let suggestion = value.as_str().and_then(|text| closest_name(text, strings));
-    let written = choices
-        .iter()
-        .map(|it| truncate_entry(TruncatedJson(it).to_string()));
-    let written: Vec<String> = written.collect();
-    let kind = Kind::NotAChoice {
-        choices: choices.iter().copied().cloned().collect(),
-    };
-    let message = enum_message(&written, count, value);
-    ValidationError::new(kind, message, one_of(&written, count)).suggest(suggestion)
+    error.suggest(suggestion, detail);
+    error
 }
 
 /// Joins alternatives as `a, b or c`. If there are many, only the first are listed, and
@@ -158,53 +193,55 @@ pub(super) fn one_of(alternatives: &[String], count: usize) -> String {
     }
 }
 
-fn wrong_type(types: &[JsonType], value: &Value) -> ValidationError {
-    let names: Vec<String> = types.iter().map(|kind| format!("\"{kind}\"")).collect();
-    let s = if names.len() == 1 { "" } else { "s" };
-    let message = format!(
-        "{} is not of type{s} {}",
-        TruncatedJson(value),
-        names.join(", ")
-    );
-    let kind = Kind::WrongType {
-        allowed: types.to_vec(),
-    };
-    let names: Vec<String> = types.iter().map(JsonType::to_string).collect();
-    ValidationError::new(kind, message, one_of(&names, names.len()))
+/// The error for a value of another type.
+pub(super) fn wrong_type(types: Types, value: &Value, detail: Detail) -> ValidationError {
+    let mut message = about(value, &[" is not of type"]);
+    message.push_str(if types.iter().count() == 1 { " " } else { "s " });
+    for (at, kind) in types.iter().enumerate() {
+        let separator = if at == 0 { "\"" } else { ", \"" };
+        for part in [separator, kind.name(), "\""] {
+            message.push_str(part);
+        }
+    }
+    detail.error(message, || {
+        let names: Vec<String> = types.iter().map(|kind| kind.to_string()).collect();
+        let allowed = types.iter().collect();
+        (Kind::WrongType { allowed }, one_of(&names, names.len()))
+    })
 }
 
-fn too_small(limit: &Number, is_exclusive: bool, value: &Value) -> ValidationError {
-    let value = TruncatedJson(value);
+fn too_small(limit: &Number, is_exclusive: bool, value: &Value, detail: Detail) -> ValidationError {
     let (compared, expected) = match is_exclusive {
         false => ("less than", "at least"),
         true => ("less than or equal to", "more than"),
     };
-    let kind = Kind::TooSmall {
-        minimum: limit.clone(),
-        is_exclusive,
-    };
-    ValidationError::new(
-        kind,
-        format!("{value} is {compared} the minimum of {limit}"),
-        format!("{expected} {limit}"),
-    )
+    let mut message = about(value, &[" is ", compared, " the minimum of "]);
+    // Writing to a string cannot fail.
+    let _ = write!(message, "{limit}");
+    detail.error(message, || {
+        let kind = Kind::TooSmall {
+            minimum: limit.clone(),
+            is_exclusive,
+        };
+        (kind, format!("{expected} {limit}"))
+    })
 }
 
-fn too_large(limit: &Number, is_exclusive: bool, value: &Value) -> ValidationError {
-    let value = TruncatedJson(value);
+fn too_large(limit: &Number, is_exclusive: bool, value: &Value, detail: Detail) -> ValidationError {
     let (compared, expected) = match is_exclusive {
         false => ("greater than", "at most"),
         true => ("greater than or equal to", "less than"),
     };
-    let kind = Kind::TooLarge {
-        maximum: limit.clone(),
-        is_exclusive,
-    };
-    ValidationError::new(
-        kind,
-        format!("{value} is {compared} the maximum of {limit}"),
-        format!("{expected} {limit}"),
-    )
+    let mut message = about(value, &[" is ", compared, " the maximum of "]);
+    // Writing to a string cannot fail.
+    let _ = write!(message, "{limit}");
+    detail.error(message, || {
+        let kind = Kind::TooLarge {
+            maximum: limit.clone(),
+            is_exclusive,
+        };
+        (kind, format!("{expected} {limit}"))
+    })
 }
 
 /// What a length counts: the words for one and for several.
@@ -214,24 +251,36 @@ const CHARACTERS: Unit = ["character", "characters"];
 const ITEMS: Unit = ["item", "items"];
 const PROPERTIES: Unit = ["property", "properties"];
 
-fn too_short(compared: &str, minimum: u64, unit: Unit, value: &Value) -> ValidationError {
-    let length = length(value);
+fn too_short(
+    compared: &str,
+    minimum: u64,
+    unit: Unit,
+    value: &Value,
+    detail: Detail,
+) -> ValidationError {
     let unit = unit[usize::from(minimum != 1)];
-    ValidationError::new(
-        Kind::TooShort { length, minimum },
-        format!("{} {compared} {minimum} {unit}", TruncatedJson(value)),
-        format!("at least {minimum} {unit}"),
-    )
+    let message = about(value, &[compared, &minimum.to_string(), " ", unit]);
+    detail.error(message, || {
+        let length = length(value);
+        let expected = format!("at least {minimum} {unit}");
+        (Kind::TooShort { length, minimum }, expected)
+    })
 }
 
-fn too_long(compared: &str, maximum: u64, unit: Unit, value: &Value) -> ValidationError {
-    let length = length(value);
+fn too_long(
+    compared: &str,
+    maximum: u64,
+    unit: Unit,
+    value: &Value,
+    detail: Detail,
+) -> ValidationError {
     let unit = unit[usize::from(maximum != 1)];
-    ValidationError::new(
-        Kind::TooLong { length, maximum },
-        format!("{} {compared} {maximum} {unit}", TruncatedJson(value)),
-        format!("at most {maximum} {unit}"),
-    )
+    let message = about(value, &[compared, &maximum.to_string(), " ", unit]);
+    detail.error(message, || {
+        let length = length(value);
+        let expected = format!("at most {maximum} {unit}");
+        (Kind::TooLong { length, maximum }, expected)
+    })
 }
 
 fn length(value: &Value) -> u64 {
@@ -243,45 +292,48 @@ fn length(value: &Value) -> u64 {
     })
 }
 
-fn pattern_mismatch(pattern: &str, value: &Value) -> ValidationError {
+fn pattern_mismatch(pattern: &str, value: &Value, detail: Detail) -> ValidationError {
     let shown = truncate_message(pattern.to_owned());
-    ValidationError::new(
-        Kind::PatternMismatch {
-            pattern: pattern.to_owned(),
-        },
-        format!("{} does not match \"{shown}\"", TruncatedJson(value)),
-        format!("a match of {shown}"),
-    )
+    let message = about(value, &[" does not match \"", &shown, "\""]);
+    detail.error(message, || {
+        let pattern = pattern.to_owned();
+        (
+            Kind::PatternMismatch { pattern },
+            format!("a match of {shown}"),
+        )
+    })
 }
 
-fn format_mismatch(format: Format, value: &Value) -> ValidationError {
+fn format_mismatch(format: Format, value: &Value, detail: Detail) -> ValidationError {
     let words = format.words();
-    ValidationError::new(
-        Kind::FormatMismatch {
-            format: format.name().to_owned(),
-        },
-        format!("{} is not {words}", TruncatedJson(value)),
-        words,
-    )
+    let message = about(value, &[" is not ", words]);
+    detail.error(message, || {
+        let format = format.name().to_owned();
+        (Kind::FormatMismatch { format }, words.to_owned())
+    })
 }
 
 /// Lists only the first of the choices if there are many.
-fn enum_message(written: &[String], count: usize, value: &Value) -> String {
+fn enum_message<'a>(
+    choices: impl Iterator<Item = &'a Value>,
+    count: usize,
+    value: &Value,
+) -> String {
     const MAX_LISTED: usize = 3;
-    let listed = if count <= MAX_LISTED {
-        written.len()
-    } else {
-        written.len().min(MAX_LISTED - 1)
+    let max_listed = match count <= MAX_LISTED {
+        true => count,
+        false => MAX_LISTED - 1,
     };
-    let mut text = format!("{} is not one of ", TruncatedJson(value));
-    for (at, choice) in written.iter().take(listed).enumerate() {
-        let separator = match at {
+    let mut text = about(value, &[" is not one of "]);
+    let mut listed = 0;
+    for choice in choices.take(max_listed) {
+        text.push_str(match listed {
             0 => "",
-            _ if at + 1 == count => " or ",
+            _ if listed + 1 == count => " or ",
             _ => ", ",
-        };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{separator}{choice}");
+        });
+        push_entry(&mut text, choice);
+        listed += 1;
     }
     if listed == 0 {
         let _ = write!(text, "{count} values");

@@ -64,11 +64,12 @@ pub fn paragraphs(text: &str, indent: usize) -> String {
 /// ```
 #[must_use]
 pub fn code(text: &str) -> String {
-    let shown = text.chars().map(|c| match c {
+    let characters = text.chars().map(|c| match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
         c => c,
     });
-    let shown: String = shown.filter(|c| !is_hidden(*c)).collect();
+    let mut shown = String::with_capacity(text.len());
+    shown.extend(characters.filter(|c| !is_hidden(*c)));
     // Some programs replace these before they read Markdown.
     if shown.contains("{{") || shown.contains("{%") {
         return html_code(&shown);
@@ -123,6 +124,7 @@ fn split_code(line: &str) -> Option<(&str, &str, &str)> {
 fn escape(text: &str, is_start: bool, out: &mut String) {
     let chars: Vec<char> = text.chars().filter(|c| !is_hidden(*c)).collect();
     let ordinal = ordinal_end(&chars).filter(|_| is_start);
+    out.reserve(text.len());
     for (at, c) in chars.iter().enumerate() {
         let previous = at.checked_sub(1).map(|before| chars[before]);
         let next = chars.get(at + 1).copied();

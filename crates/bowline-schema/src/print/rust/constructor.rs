@@ -43,7 +43,8 @@ fn constructor(fields: &[StructField], width: usize) -> String {
 
 /// Returns the first line of a method, or the first lines if it is long.
 fn signature(name: &str, parameters: &[String], width: usize) -> String {
-    let line = format!("    pub fn {name}({}) -> Self {{\n", parameters.join(", "));
+    let joined = parameters.join(", ");
+    let line = ["    pub fn ", name, "(", &joined, ") -> Self {\n"].concat();
     if line.chars().count() <= width + 1 {
         return line;
     }

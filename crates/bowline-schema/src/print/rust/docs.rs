@@ -109,12 +109,15 @@ fn plain_line(line: &str) -> Cow<'_, str> {
 
 fn wrap(text: &str, indent: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let (mut line, mut length) = (indent.to_owned(), indent.len());
+    let (mut line, mut length) = (String::with_capacity(width), indent.len());
+    line.push_str(indent);
     for word in text.split(' ') {
         let is_empty = length == indent.len();
         let word_length = word.chars().count();
         if !is_empty && length + 1 + word_length > width {
-            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            lines.push(line);
+            line = String::with_capacity(width);
+            line.push_str(indent);
             length = indent.len();
         } else if !is_empty {
             line.push(' ');

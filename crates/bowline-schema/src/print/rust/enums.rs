@@ -5,13 +5,10 @@ use std::collections::HashSet;
 use super::{
     docs::write_docs,
     expression::{Item, Place, Printer, Role},
-    identifier::{string_literal, type_name},
+    identifier::{lettered_type_name, string_literal, type_name},
     structs::{attribute, derives},
 };
-use crate::{
-    print::words::pascal_case,
-    shape::{Literal, Type, TypeKind, UnionType},
-};
+use crate::shape::{Literal, Type, TypeKind, UnionType};
 
 /// How many variants an enum for literals may have. With more, it is a string.
 const MAX_VARIANTS: usize = 500;
@@ -43,8 +40,7 @@ pub(super) fn variants_of(literals: &[Literal]) -> Option<Vec<(String, &str)>> {
     let mut taken = HashSet::new();
     let variants = literals.iter().map(|literal| {
         let value = literal.value.as_str()?;
-        let has_letters = !pascal_case(value).is_empty();
-        let name = has_letters.then(|| type_name(value))?;
+        let name = lettered_type_name(value)?;
         taken.insert(name.clone()).then_some((name, value))
     });
     variants.collect()
@@ -164,10 +160,7 @@ impl<'a> Printer<'a> {
             _ => "Other",
         };
         let title = ty.annotations.title.as_deref().unwrap_or_default();
-        match pascal_case(title).as_str() {
-            "" => kind.to_owned(),
-            _ => type_name(title),
-        }
+        lettered_type_name(title).unwrap_or_else(|| kind.to_owned())
     }
 }
 

@@ -68,12 +68,19 @@ fn value_name(name: &str, fallback: &str) -> String {
 /// are called `Unnamed`.
 #[must_use]
 pub fn type_name(name: &str) -> String {
+    lettered_type_name(name).unwrap_or_else(|| "Unnamed".to_owned())
+}
+
+/// Returns the identifier of a type or of a variant, if the name has letters or digits.
+pub(super) fn lettered_type_name(name: &str) -> Option<String> {
     let pascal = pascal_case(name);
     match pascal.as_str() {
-        "" => "Unnamed".to_owned(),
-        used if USED_TYPES.contains(&used) => format!("{used}_"),
-        digit if digit.starts_with(|first: char| first.is_ascii_digit()) => format!("_{digit}"),
-        _ => pascal,
+        "" => None,
+        used if USED_TYPES.contains(&used) => Some(format!("{used}_")),
+        digit if digit.starts_with(|first: char| first.is_ascii_digit()) => {
+            Some(format!("_{digit}"))
+        }
+        _ => Some(pascal),
     }
 }
 

@@ -183,7 +183,9 @@ impl<'a> Printer<'a> {
         }
         out.push_str(&attribute(4, &attributes));
         let expression = optional(field.expression.clone(), field.is_optional());
-        out.push_str(&format!("    pub {}: {expression},\n", field.identifier));
+        for part in ["    pub ", &field.identifier, ": ", &expression, ",\n"] {
+            out.push_str(part);
+        }
     }
 }
 
@@ -211,7 +213,7 @@ pub(super) fn attribute(indent: usize, arguments: &[String]) -> String {
     let indent = " ".repeat(indent);
     let joined = arguments.join(", ");
     if joined.len() <= MAX_ATTRIBUTE {
-        return format!("{indent}#[serde({joined})]\n");
+        return [&indent, "#[serde(", &joined, ")]\n"].concat();
     }
     let lines = arguments
         .iter()

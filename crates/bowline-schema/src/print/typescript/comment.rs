@@ -266,7 +266,7 @@ fn wrapped(line: &str) -> Vec<String> {
 /// Makes a text harmless in a comment: it cannot end it, begin a tag, or look like
 /// something else.
 fn plain(text: &str) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(text.len());
     let mut previous = ' ';
     for c in text.chars() {
         match c {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::validate::{
     Validator,
     budget::{CheckBudget, MAX_STEPS},
-    check::MAX_ERRORS,
     equal,
+    explain::MAX_ERRORS,
 };
 
 fn steps(schema: &Value, value: &Value) -> u64 {

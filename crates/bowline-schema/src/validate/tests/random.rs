@@ -9,7 +9,10 @@ use proptest::{
 use serde_json::Value;
 
 use super::{random_schema::schema, random_value::value_for};
-use crate::validate::{Validator, ValidatorOptions};
+use crate::{
+    TextCheck,
+    validate::{Validator, ValidatorOptions, describe},
+};
 
 /// A schema, and a value that probably fits it, or nearly.
 fn schema_and_value() -> impl Strategy<Value = (Value, Value)> {
@@ -32,6 +35,7 @@ fn compile(options: ValidatorOptions, schema: &Value) -> Option<Validator> {
 fn is_valid(validator: &Validator, value: &Value) -> bool {
     let (is_valid, errors) = (validator.is_valid(value), validator.errors(value));
     assert_eq!(errors.is_empty(), is_valid, "{errors:?}");
+    assert_eq!(validator.describe_errors(value), describe(&errors));
     for error in &errors {
         assert!(value.pointer(&error.pointer).is_some(), "{error:?}");
         assert!(!error.message.is_empty(), "{error:?}");
@@ -45,6 +49,10 @@ fn check(schema: &Value, value: &Value) -> Option<bool> {
     let found = is_valid(&validator, value);
     let reference = jsonschema::draft202012::new(schema).expect("a schema");
     assert_eq!(found, reference.is_valid(value), "{schema} and {value}");
+    let text_check = TextCheck::compile(schema);
+    if text_check.is_some_and(|check| check.is_surely_valid(&value.to_string())) {
+        assert!(found, "{schema} and {value}, as text");
+    }
     Some(found)
 }
 

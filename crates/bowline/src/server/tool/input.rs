@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bowline_schema::{Budget, TextCheck, Validator, describe};
+use bowline_schema::{Budget, TextCheck, Validator};
 use bytes::Bytes;
 use schemars::{
     JsonSchema, Schema,
@@ -97,12 +97,19 @@ impl InputSchema {
             return Ok(Ok(ToolArguments(ArgumentData::Raw(json))));
         }
         let arguments = parse_object(json.as_bytes())?;
-        if self.validator.is_valid_with_budget(&arguments, budget) {
-            return Ok(Ok(ToolArguments(ArgumentData::Value(arguments))));
-        }
-        let errors = self.validator.errors_with_budget(&arguments, budget);
-        let faults = describe(&errors).unwrap_or_default();
-        Ok(Err(Error::failed(format!("Invalid arguments{faults}"))))
+        // What the check on text did not accept is probably wrong.
+        let is_valid =
+            self.text_check.is_none() && self.validator.is_valid_with_budget(&arguments, budget);
+        let faults = match is_valid {
+            true => None,
+            false => self
+                .validator
+                .describe_errors_with_budget(&arguments, budget),
+        };
+        Ok(match faults {
+            None => Ok(ToolArguments(ArgumentData::Value(arguments))),
+            Some(faults) => Err(Error::failed(format!("Invalid arguments{faults}"))),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use bowline_schema::{Validator, describe};
+use bowline_schema::Validator;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ impl<T: JsonSchema + DeserializeOwned> ResponseSchema<T> {
         let value = self
             .extract_value(sampled)
             .map_err(|why| self.retry_instructions(&why))?;
-        if let Some(faults) = describe(&self.validator.errors(&value)) {
+        if let Some(faults) = self.validator.describe_errors(&value) {
             return Err(self.retry_instructions(&faults));
         }
         serde_path_to_error::deserialize(value).map_err(|fault| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bowline_schema::{Validator, describe};
+use bowline_schema::Validator;
 use serde_json::Value;
 
 use super::{
@@ -72,7 +72,7 @@ impl ToolValidators {
             return Some(format!("\nUnknown tool {name:?}."));
         };
         let found = match call.input.decode::<Value>() {
-            Ok(input) => describe(&validator.errors(&input)),
+            Ok(input) => validator.describe_errors(&input),
             Err(error) => Some(format!("\n- not valid JSON: {error}")),
         };
         found.map(|faults| format!("\nThe input of {name:?}:{faults}"))
