@@ -18,8 +18,8 @@ use bowline_proto::{
     client::{
         CallId, CallOptions, CallPolicy, Cancellation, Config, Connection, ConnectionError,
         ConnectionErrorKind, ConnectionStats, Event, HttpStatusError, Input, InputHandling, LinkId,
-        ListSubscriptions, Output, PeerRequestId, ProgressMode, Request, SendError, Timeouts,
-        TransportKind,
+        ListSubscriptions, Output, PeerRequestId, ProgressMode, Request, SendError, TaskMode,
+        Timeouts, TransportKind,
     },
     jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
     model::{InputResponses, LogLevel},
@@ -343,6 +343,10 @@ impl World {
             },
             check_capabilities: flags & 64 == 0,
             mode: None,
+            task: match flags & 128 {
+                0 => TaskMode::Refuse,
+                _ => TaskMode::Request { ttl: None },
+            },
         }
     }
 

@@ -160,7 +160,8 @@ async fn rmcp_follows_tasks_of_the_extension() -> Checked {
     let mut stderr = client.stderr.take().ok_or("no standard error")?;
     let told = stderr.read_to_string(&mut said);
     let (exchanged, told) = tokio::join!(exchange, told);
-    (exchanged?, told?);
+    exchanged?;
+    told?;
     let done: Value = serde_json::from_str(&said).map_err(|_| format!("no document: {said}"))?;
     assert_eq!(
         done["hello"]["result"]["content"][0]["text"], "Hello!",
