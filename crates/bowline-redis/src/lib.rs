@@ -108,3 +108,8 @@ pub use self::{
     },
     stores::RedisStores,
 };
+
+/// The guide to several nodes, whose code must compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/many-nodes.md")]
+struct ManyNodes;

@@ -3,6 +3,7 @@
 mod cluster;
 mod connecting;
 mod contracts;
+mod example;
 mod faults;
 mod limits;
 mod lost_data;
