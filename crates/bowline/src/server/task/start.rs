@@ -199,9 +199,9 @@ impl Core {
     ) -> Result<Reply, ErrorObject> {
         let (key, record) = self.new_task(&call, ttl).await?;
         // Whoever asks for the task at once must find it.
-        self.tasks().create(&key, &record).await?;
+        let lease = self.tasks().create(&key, &record).await?;
         let reply = created_reply(&call.request, &record.task);
-        self.spawn_task(key, record);
+        self.spawn_task(key, record, lease);
         reply
     }
 
@@ -225,7 +225,7 @@ impl Core {
             recorded = &mut round => return Ok(recorded.into_reply(context)),
             permit = turn => permit,
         };
-        self.tasks().create(&key, &record).await?;
+        let lease = self.tasks().create(&key, &record).await?;
         // From here on, nothing about it may be sent but the answers to questions
         // about the task.
         channel.disconnect();
@@ -235,7 +235,7 @@ impl Core {
             channel,
             permit,
         };
-        self.spawn_running_task(key, record, running);
+        self.spawn_running_task(key, record, lease, running);
         reply
     }
 

@@ -21,8 +21,8 @@ impl Core {
     /// Takes over all tasks whose lease has expired.
     async fn take_over_tasks(self: &Arc<Self>) {
         // After an error, the next round tries again.
-        while let Ok(Some((key, record))) = self.tasks().claim().await {
-            self.spawn_task(key, record);
+        while let Ok(Some((key, record, lease))) = self.tasks().claim().await {
+            self.spawn_task(key, record, lease);
         }
     }
 }
@@ -57,7 +57,7 @@ impl TaskEngine {
         let running: Vec<_> = lock(&self.running).values().cloned().collect();
         for task in running {
             task.stopped.notify_one();
-            let mut lease = self.lease();
+            let mut lease = self.lease(&task.lease.holder);
             lease.duration = std::time::Duration::ZERO;
             // If this fails, the lease ends by itself.
             let _ = self.store().renew(task.key.as_store_key(), lease).await;

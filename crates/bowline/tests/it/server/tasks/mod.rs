@@ -3,5 +3,7 @@
 
 mod core;
 mod extension;
+mod faults;
+mod fencing;
 mod rig;
 mod takeover;
