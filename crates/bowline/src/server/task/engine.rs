@@ -24,8 +24,8 @@ use crate::{
         replay::{error::store_failed, journal::hex, round::Clock, state::unix_millis},
         seal::{SealKeys, random_bytes},
         store::{
-            ClaimedTask, ConversationKey, CreateOutcome, LeaseUpdate, MemoryTaskStore, NewTask,
-            StoreError, StoredTask, TaskStore, TaskUpdate, UpdateOutcome,
+            ClaimedTask, ConversationKey, LeaseUpdate, MemoryTaskStore, StoreError, StoredTask,
+            TaskStore, TaskUpdate, UpdateOutcome,
         },
     },
     sync::{Mutex, lock},
@@ -104,6 +104,15 @@ pub(super) struct ChangedTask {
     pub(super) is_changed: bool,
 }
 
+/// A task that was taken over.
+pub(super) struct Claimed {
+    pub(super) key: TaskKey,
+    /// What is stored of it, or `None` if it cannot be opened here: nodes with another
+    /// key may share the store.
+    pub(super) record: Option<TaskRecord>,
+    pub(super) lease: RunLease,
+}
+
 impl TaskEngine {
     pub(crate) fn new(
         options: TaskOptions,
@@ -149,34 +158,6 @@ pub(super) struct Tasks<'a> {
 }
 
 impl Tasks<'_> {
-    /// Stores a new task, which this process runs. Returns the lease of the run.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the caller has too many, or the store failed.
-    pub(super) async fn create(
-        &self,
-        key: &TaskKey,
-        record: &TaskRecord,
-    ) -> Result<RunLease, ErrorObject> {
-        let ttl = record.task.ttl().unwrap_or(self.engine.options.max_ttl);
-        let holder = RunLease::new_holder();
-        let lease = self.engine.lease(&holder);
-        let mut task = NewTask::new(self.seal(key, record)?, lease, ttl);
-        task.max_per_account = self.engine.options.max_per_caller;
-        let created = self.engine.store().create(key.as_store_key(), task).await;
-        match created.map_err(|error| store_failed(&error))? {
-            CreateOutcome::Created => Ok(RunLease { holder, version: 1 }),
-            CreateOutcome::TooMany => {
-                let limit = self.engine.options.max_per_caller;
-                let message = format!(
-                    "Too many tasks: the limit is {limit}. Wait until some have ended and expired"
-                );
-                Err(ErrorObject::new(code::INVALID_REQUEST, message))
-            }
-        }
-    }
-
     /// Loads a task, unless it has expired.
     ///
     /// # Errors
@@ -226,30 +207,27 @@ impl Tasks<'_> {
     /// # Errors
     ///
     /// Returns an error if the store failed.
-    pub(super) async fn claim(
-        &self,
-    ) -> Result<Option<(TaskKey, TaskRecord, RunLease)>, StoreError> {
+    pub(super) async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
         let holder = RunLease::new_holder();
         let claimed = self
             .engine
             .store()
             .claim(self.engine.lease(&holder))
             .await?;
-        let Some(ClaimedTask {
-            id, account, task, ..
-        }) = claimed
-        else {
-            return Ok(None);
-        };
-        let key = TaskKey {
-            id: id.into(),
-            account: account.into(),
-        };
-        // What cannot be opened is not ours, and stays until it expires.
-        Ok(self.open(&key, &task).ok().map(|loaded| {
-            let version = loaded.version;
-            (key, loaded.record, RunLease { holder, version })
-        }))
+        Ok(claimed.map(
+            |ClaimedTask {
+                 id, account, task, ..
+             }| {
+                let key = TaskKey {
+                    id: id.into(),
+                    account: account.into(),
+                };
+                let version = task.version;
+                let lease = RunLease { holder, version };
+                let record = self.open(&key, &task).ok().map(|loaded| loaded.record);
+                Claimed { key, record, lease }
+            },
+        ))
     }
 
     /// Returns an account's tasks after an id.
@@ -277,7 +255,7 @@ impl Tasks<'_> {
         Ok(records.collect())
     }
 
-    fn seal(&self, key: &TaskKey, record: &TaskRecord) -> Result<Bytes, ErrorObject> {
+    pub(super) fn seal(&self, key: &TaskKey, record: &TaskRecord) -> Result<Bytes, ErrorObject> {
         let plain = serde_json::to_vec(record);
         let plain = plain.map_err(|error| errors::internal_error(&error.to_string()))?;
         if self.engine.store().instance_id().is_some() {

@@ -206,7 +206,10 @@ impl Core {
     }
 
     /// Cancels a task, unless it has ended. Returns it, and whether it was cancelled.
-    async fn cancel_task(&self, key: &TaskKey) -> Result<(TaskRecord, bool), ErrorObject> {
+    pub(super) async fn cancel_task(
+        &self,
+        key: &TaskKey,
+    ) -> Result<(TaskRecord, bool), ErrorObject> {
         let now = self.task_engine.now();
         let changed = self
             .tasks()

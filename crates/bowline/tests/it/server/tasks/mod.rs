@@ -2,6 +2,7 @@
 //! several.
 
 mod core;
+mod creation;
 mod extension;
 mod faults;
 mod fencing;

@@ -213,6 +213,11 @@ impl Shared {
         build(self.server(app, 7).task_options(options))
     }
 
+    /// A node that cannot open what the others store.
+    pub(super) fn node_with_other_key(&self, app: &App) -> Service<App> {
+        build(self.server(app, 8))
+    }
+
     /// A node, and its way to the tasks.
     pub(super) fn faulty_node(&self, app: &App) -> (Service<App>, Arc<FaultyTasks>) {
         let way = FaultyTasks::new(Arc::clone(&self.tasks) as _);

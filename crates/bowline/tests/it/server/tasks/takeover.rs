@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use bowline::server::{Service, TaskOptions};
+use bowline::server::{
+    Service, TaskOptions,
+    store::{ConversationKey, Lease, NewTask, TaskStore as _},
+};
 use serde_json::json;
 use tokio::{
     runtime::{Builder, Runtime},
-    time::sleep,
+    time::{sleep, timeout},
 };
 
 use super::{
@@ -209,6 +212,50 @@ async fn answers_may_go_to_any_node() {
     client.update(&id, &answer).await;
     let task = client.wait(&id, "completed").await;
     assert_eq!(task["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+/// Stores tasks that no node can open, and that nobody works on.
+async fn store_unreadable_tasks(shared: &Shared, count: usize) {
+    for number in 0..count {
+        let (id, lease) = (format!("{number:032x}"), Lease::new("gone", Duration::ZERO));
+        let task = NewTask::new("not sealed", lease, 1000 * LEASE);
+        let key = ConversationKey::new(&id, "someone");
+        shared.tasks.create(key, task).await.expect("it is stored");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_cannot_be_opened_do_not_hold_up_those_behind_them() {
+    let (shared, app) = (Shared::new(), App::default());
+    store_unreadable_tasks(&shared, 40).await;
+    let (first, way) = shared.faulty_node(&app);
+    let mut client = ExtensionPeer::new(&first);
+    way.cut_off(&[Operation::Renew, Operation::Claim]);
+    let id = client.create("held").await;
+    app.wait_at_gate().await;
+    let mut other = ExtensionPeer::new(&shared.node(&app));
+    other.create("hello").await;
+    let taken_over = async {
+        while !shared.tasks.claimed().contains(&id) {
+            sleep(LEASE / 10).await;
+        }
+    };
+    let taken_over = timeout(4 * LEASE, taken_over).await;
+    taken_over.expect("it is not behind the others");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_without_the_key_leaves_tasks_to_others() {
+    let (shared, app) = (Shared::new(), App::default());
+    store_unreadable_tasks(&shared, 1).await;
+    let mut client = ExtensionPeer::new(&shared.node_with_other_key(&app));
+    client.create("hello").await;
+    for _ in 0..10 {
+        sleep(LEASE).await;
+        let lease = Lease::new("has the key", Duration::ZERO);
+        let claimed = shared.tasks.claim(lease).await.expect("it works");
+        assert!(claimed.is_some(), "nobody holds it");
+    }
 }
 
 #[tokio::test]
