@@ -136,8 +136,15 @@ impl Journal {
     /// Returns whether the conversation has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        let last = self.kept().last();
-        matches!(last, Some((_, Entry::End(_))))
+        matches!(Self::last_of_course(self.kept()), Some(Entry::End(_)))
+    }
+
+    /// Returns the last entry that belongs to the course of the first. One of another
+    /// course is void: it was late, after the store forgot.
+    fn last_of_course(entries: &[(Course, Entry)]) -> Option<Entry> {
+        let (first, _) = entries.first()?;
+        let last = entries.iter().rev().find(|(course, _)| course == first)?;
+        Some(last.1)
     }
 
     /// Returns whether the entries are the same.
@@ -205,13 +212,10 @@ impl Journal {
         }
         let covered = first_position.saturating_sub(self.first_position);
         let entries = &self.kept()[usize::from(covered)..];
-        let (Some((first, _)), Some((last, entry))) = (entries.first(), entries.last()) else {
-            return Evaluated::Open(None);
-        };
-        match entry {
-            _ if *first != course || *last != course => Evaluated::OtherCourse,
-            Entry::End(outcome) => Evaluated::Ended(*outcome),
-            entry => Evaluated::Open(Some(*entry)),
+        match Self::last_of_course(entries) {
+            Some(_) if entries[0].0 != course => Evaluated::OtherCourse,
+            Some(Entry::End(outcome)) => Evaluated::Ended(outcome),
+            entry => Evaluated::Open(entry),
         }
     }
 

@@ -189,6 +189,7 @@ impl Assumptions {
             has_cancellation,
             ownership: self.task_leases,
             checks_refusals: self.task_leases == Ownership::Run,
+            checks_creation: self.checks_creation,
         };
         let none = Budget::default();
         let is_unbounded = self.is_unbounded() || !self.fencing;

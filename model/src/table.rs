@@ -30,6 +30,9 @@ pub struct Assumptions {
     pub fencing: bool,
     /// For whom a lease of a task is. If it is for one run, a refusal is for one question.
     pub task_leases: Ownership,
+    /// Whether a node finds out if it has created a task whose creation was not
+    /// confirmed.
+    pub checks_creation: bool,
     /// With which token calls of a session write.
     pub session_tokens: Ownership,
     /// Whether services honour the keys of steps.
@@ -50,7 +53,8 @@ impl Default for Assumptions {
             forgets: false,
             write_once: true,
             fencing: true,
-            task_leases: Ownership::Process,
+            task_leases: Ownership::Run,
+            checks_creation: true,
             session_tokens: Ownership::Run,
             honours_keys: false,
             result_after_effect: true,
@@ -74,16 +78,12 @@ pub struct Row {
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let row = |name, change: fn(&mut Assumptions)| {
-        let mut assumptions = Assumptions {
-            task_leases: Ownership::Run,
-            ..Assumptions::default()
-        };
+        let mut assumptions = Assumptions::default();
         change(&mut assumptions);
         Row { name, assumptions }
     };
     vec![
-        row("as in the code", |it| it.task_leases = Ownership::Process),
-        row("leases are for one run", |_| {}),
+        row("as in the code", |_| {}),
         row("… and services honour keys", |it| it.honours_keys = true),
         row("… and no message is lost", |it| it.loses_messages = false),
         row("… and no node stops for longer than its lease", |it| {
@@ -99,6 +99,12 @@ pub fn rows() -> Vec<Row> {
             it.leases = Leases::Respected;
         }),
         row("no versions, no tokens", |it| it.fencing = false),
+        row("leases of tasks are for one process", |it| {
+            it.task_leases = Ownership::Process;
+        }),
+        row("nobody checks whether a task was created", |it| {
+            it.checks_creation = false;
+        }),
         row("calls write with the latest token of their node", |it| {
             it.session_tokens = Ownership::Process;
         }),
@@ -108,15 +114,18 @@ pub fn rows() -> Vec<Row> {
         row("results are written before effects", |it| {
             it.result_after_effect = false;
         }),
-        row("one process, store in memory, as in the code", |it| {
-            it.task_leases = Ownership::Process;
+        row("one process, store in memory", |it| {
             it.one_process = true;
             it.loses_messages = false;
         }),
-        row("one process, store in memory, leases for one run", |it| {
-            it.one_process = true;
-            it.loses_messages = false;
-        }),
+        row(
+            "one process, store in memory, leases for the process",
+            |it| {
+                it.task_leases = Ownership::Process;
+                it.one_process = true;
+                it.loses_messages = false;
+            },
+        ),
     ]
 }
 

@@ -14,6 +14,9 @@ use crate::{
 pub enum Action {
     /// A call becomes a task. The second is `false` if the store's reply is lost.
     Create(Node, usize, bool),
+    /// A node looks for a task that it may have created. The last is `false` if it gets
+    /// no reply.
+    Find(Node, usize, bool),
     /// A client answers the question of a task. The last is `false` if the store's
     /// reply is lost.
     Answer(Node, usize, Answer, Spawned),
@@ -39,7 +42,7 @@ pub enum Action {
     Update(Node, usize, RecordedRound, Updated),
     /// A run leaves the list of those that run on its node.
     End(Node, usize),
-    /// A client cancels a task.
+    /// A client cancels a task, or a node one that its client does not know.
     Cancel(usize),
     /// A client is asked the question of a task, on a request that it has open.
     Ask(usize),
@@ -81,10 +84,10 @@ pub enum Updated {
 
 impl Action {
     pub(super) fn is_fault(&self) -> bool {
-        use Action::{Ask, Cancel, Crash, Create, Forget, LoseReply, Refuse, Update};
+        use Action::{Ask, Cancel, Crash, Create, Find, Forget, LoseReply, Refuse, Update};
         match self {
             Cancel(_) | Ask(_) | Refuse(..) | Crash(_) | Forget | LoseReply(..) => true,
-            Create(_, _, is_known) => !is_known,
+            Create(_, _, is_known) | Find(_, _, is_known) => !is_known,
             Self::Answer(.., spawned) | Self::Claim(.., spawned) => *spawned == Spawned::ReplyLost,
             Update(.., updated) => *updated == Updated::ReplyLost,
             _ => false,
@@ -100,8 +103,7 @@ impl fmt::Display for Action {
                 write!(f, "{node}: create {}, and run it", name(task))
             }
             Self::Create(node, task, false) => {
-                let lost = "the reply is lost, the client gets an error";
-                write!(f, "{node}: create {}: {lost}", name(task))
+                write!(f, "{node}: create {}: the reply is lost", name(task))
             }
             Self::Answer(node, task, answer, spawned) => {
                 write!(
@@ -166,8 +168,12 @@ impl Action {
             Self::Load(node, task, false) => {
                 write!(f, "{node}: load {}, which belongs to another", name(task))
             }
+            Self::Find(node, task, true) => write!(f, "{node}: find {}, and run it", name(task)),
+            Self::Find(node, task, false) => {
+                write!(f, "{node}: look for {}: no reply", name(task))
+            }
             Self::End(node, task) => write!(f, "{node}: the run of {} is over", name(task)),
-            Self::Cancel(task) => write!(f, "a client cancels {}", name(task)),
+            Self::Cancel(task) => write!(f, "{} is cancelled", name(task)),
             Self::Ask(task) => write!(f, "a client is asked the question of {}", name(task)),
             Self::Refuse(task, status) => {
                 write!(

@@ -21,8 +21,13 @@ impl Tasks {
         next.push((Action::Create(node, task, true), after.clone()));
         if state.left.lost_messages > 0 {
             after.left.lost_messages -= 1;
-            after.runs[node.index()] = None;
-            after.clients[task].got_error = true;
+            match self.checks_creation {
+                true => after.runs[node.index()] = Some(TaskRun::unconfirmed(task)),
+                false => {
+                    after.runs[node.index()] = None;
+                    after.clients[task].got_error = true;
+                }
+            }
             next.push((Action::Create(node, task, false), after));
         }
     }
@@ -97,7 +102,9 @@ impl Tasks {
             // A run that has lost its lease to another one of the same node makes room,
             // except for a step in progress.
             Some(run) if self.ownership == Ownership::Run => match run.stage() {
-                Stage::Running(_) | Stage::Drains(_) => Spawned::NoRoom,
+                Stage::Running(_) | Stage::Drains(_) | Stage::Creates(_) | Stage::Cancels => {
+                    Spawned::NoRoom
+                }
                 _ => Spawned::Runs,
             },
             Some(run) if run.is_stopped() => Spawned::NoRoom,

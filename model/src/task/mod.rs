@@ -51,6 +51,9 @@ pub struct Tasks {
     pub ownership: Ownership,
     /// Whether a refusal counts only while the task waits for an answer.
     pub checks_refusals: bool,
+    /// Whether a node looks for a task whose creation was not confirmed, and cancels it
+    /// if it cannot find out.
+    pub checks_creation: bool,
 }
 
 /// A state of the model.

@@ -10,6 +10,8 @@ use crate::{
 
 /// How often a round is run, as in the code.
 const MAX_ATTEMPTS: u8 = 4;
+/// How often a node looks for a task that it may have created, as in the code.
+const CREATE_ATTEMPTS: u8 = 3;
 
 /// A run of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +29,10 @@ pub struct TaskRun {
 /// What a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
+    /// Looks for the task, whose creation was not confirmed. This often it got no reply.
+    Creates(u8),
+    /// Cancels the task, whose creation it has reported as an error.
+    Cancels,
     /// Opens the journal next. It may wait for a permit before that.
     Start,
     /// Runs a round.
@@ -51,6 +57,12 @@ impl TaskRun {
             is_superseded: false,
             stage: Stage::Start,
         }
+    }
+
+    /// Returns the run of a task that was created, which the node does not know yet.
+    pub(super) fn unconfirmed(task: usize) -> Self {
+        let created = Record::created(Node(0));
+        Self::new(task, &created).with(Stage::Creates(0))
     }
 
     pub(super) fn task(&self) -> usize {
@@ -84,6 +96,8 @@ impl Tasks {
             return;
         };
         match run.stage {
+            Stage::Creates(failures) => self.look_for_task(state, node, run, failures, next),
+            Stage::Cancels => self.cancel_unseen(state, node, run, next),
             Stage::Start => self.open(state, node, run, next),
             Stage::Running(round) => {
                 self.go_on_round(state, node, run, round, next);
@@ -102,7 +116,45 @@ impl Tasks {
         }
     }
 
-    /// `TaskEngine::is_own`.
+    /// `Tasks::create`, after an error: the record is there.
+    fn look_for_task(
+        &self,
+        state: &State,
+        node: Node,
+        run: TaskRun,
+        failures: u8,
+        next: &mut Next,
+    ) {
+        let mut after = state.clone();
+        after.runs[node.index()] = Some(run.with(Stage::Start));
+        next.push((Action::Find(node, run.task(), true), after));
+        if state.left.lost_messages > 0 {
+            let mut after = state.clone();
+            after.left.lost_messages -= 1;
+            let is_over = failures + 1 == CREATE_ATTEMPTS;
+            after.clients[run.task()].got_error |= is_over;
+            after.runs[node.index()] = Some(run.with(match is_over {
+                true => Stage::Cancels,
+                false => Stage::Creates(failures + 1),
+            }));
+            next.push((Action::Find(node, run.task(), false), after));
+        }
+    }
+
+    /// `UnseenTask`: the client got an error.
+    fn cancel_unseen(&self, state: &State, node: Node, run: TaskRun, next: &mut Next) {
+        let (mut after, task) = (state.clone(), run.task());
+        let mut record = state.store.records[task];
+        if !record.status.is_terminal() {
+            record.status = Status::Cancelled;
+            record.end_lease();
+            after.replace(task, record);
+        }
+        after.runs[node.index()] = None;
+        next.push((Action::Cancel(task), after));
+    }
+
+    /// `LoadedTask::is_held_by`.
     fn is_own(&self, record: &Record, node: Node, run: &TaskRun) -> bool {
         let is_process = record.lease == Holder::Node(node);
         is_process && (self.ownership == Ownership::Process || !run.is_superseded)

@@ -55,16 +55,45 @@ fn a_stalled_node_repeats_an_effect_if_positions_are_not_written_once() {
 #[test]
 fn a_call_that_was_reported_as_failed_is_run_later() {
     check(
-        "leases are for one run",
+        "nobody checks whether a task was created",
         Promise::ErrorIsFinal,
-        &["the client gets an error", "claim A", "HAS ITS EFFECT"],
+        &["the reply is lost", "claim A", "HAS ITS EFFECT"],
     );
+}
+
+/// What remains: a store from which no reply comes for longer than a lease, but which
+/// has stored the task, and answers another node.
+#[test]
+fn a_call_that_was_reported_as_failed_is_run_later_if_many_replies_are_lost() {
+    let faults = |lost_messages| Budget {
+        crashes: 0,
+        lost_messages,
+    };
+    let few = Tasks {
+        faults: faults(3),
+        ..tasks()
+    };
+    assert!(!explore(&few).broken().contains(Promise::ErrorIsFinal));
+    let many = Tasks {
+        faults: faults(4),
+        ..tasks()
+    };
+    let no_reply = "look for A: no reply";
+    let expected = [
+        "create A: the reply is lost",
+        no_reply,
+        no_reply,
+        no_reply,
+        "claim A",
+        "HAS ITS EFFECT",
+    ];
+    check_model(&many, Promise::ErrorIsFinal, &expected);
 }
 
 #[test]
 fn recover_is_overtaken_by_a_node_that_stopped() {
     check(
-        "leases are for one run",
+        "as in the code",
         Promise::RecoveryStands,
         &["recover looks for the effect", "HAS ITS EFFECT"],
     );
@@ -116,6 +145,7 @@ fn tasks() -> Tasks {
         has_cancellation: false,
         ownership: Ownership::Run,
         checks_refusals: true,
+        checks_creation: true,
     }
 }
 

@@ -106,6 +106,9 @@ struct StoredEntry {
     /// Whether the conversation has ended.
     #[serde(rename = "x")]
     ended: bool,
+    /// Whether it is not the first entry of its round.
+    #[serde(rename = "r", default)]
+    continues_round: bool,
 }
 
 /// The action to take for a round.
@@ -214,21 +217,18 @@ impl JournalAccess {
                         without it";
             return Err(invalid_state(lost));
         }
-        let Some(last) = opened.entries.len().checked_sub(1) else {
+        if opened.entries.is_empty() {
             return Ok(RoundState::Open(opened));
-        };
-        // The entries in between belong to the same round if the last one does.
-        let (first, last) = (
-            self.decode_entry(&opened, 0)?,
-            self.decode_entry(&opened, last)?,
-        );
-        if first.history_digest != self.history_digest || last.history_digest != self.history_digest
-        {
-            let other = "the conversation has continued from here, or before, with other answers";
-            return Err(invalid_state(other));
         }
+        let first = self.decode_entry(&opened, 0)?;
+        if first.history_digest != self.history_digest {
+            return Err(invalid_state(OTHER_ANSWERS));
+        }
+        let Some((index, last)) = self.last_of_round(&opened, first)? else {
+            return Err(invalid_state(OTHER_ANSWERS));
+        };
         if last.ended {
-            let at = opened.next_position.saturating_sub(1);
+            let at = entry_position(&opened, index);
             let answer = opened
                 .response
                 .map(|sealed| self.unseal(at, RESPONSE, &sealed));
@@ -237,18 +237,40 @@ impl JournalAccess {
         Ok(RoundState::Open(opened))
     }
 
+    /// Returns the last entry of this round, or `None` if another round has begun since.
+    ///
+    /// An entry of another course that begins nothing is void: its writer began before the
+    /// store forgot something, or it would have found the entries before its own.
+    fn last_of_round(
+        &self,
+        opened: &OpenedJournal,
+        first: StoredEntry,
+    ) -> Result<Option<(usize, StoredEntry)>, ErrorObject> {
+        for index in (1..opened.entries.len()).rev() {
+            let stored_entry = self.decode_entry(opened, index)?;
+            if stored_entry.history_digest == self.history_digest {
+                return Ok(Some((index, stored_entry)));
+            }
+            if !stored_entry.continues_round || stored_entry.ended {
+                return Ok(None);
+            }
+        }
+        Ok(Some((0, first)))
+    }
+
     /// Continues at the end of the journal. Steps that were started, and whose
     /// outcome it does not contain, are marked as unknown: their node is dead,
     /// or too slow to be trusted. This is written to the journal, so every node
     /// reports the same.
     async fn start_round(self, opened: &OpenedJournal) -> Result<OpenedRound, ErrorObject> {
-        let stored_entries = match self.decode_entries(opened) {
+        let mut stored_entries = match self.decode_entries(opened) {
             Ok(stored_entries) => stored_entries,
             Err(error) => {
                 self.release_lease(true).await;
                 return Err(error);
             }
         };
+        stored_entries.retain(|it| it.history_digest == self.history_digest);
         let last = stored_entries.last().map(|last| last.written_at);
         let journal = StoredJournal::new(self, opened.next_position, last);
         let mut started_steps = Vec::new();
@@ -296,8 +318,7 @@ impl JournalAccess {
         opened: &OpenedJournal,
         index: usize,
     ) -> Result<StoredEntry, ErrorObject> {
-        let from_end = (opened.entries.len() - index) as u64;
-        let at = opened.next_position.saturating_sub(from_end);
+        let at = entry_position(opened, index);
         let plain = self.unseal(at, ENTRY, &opened.entries[index])?;
         let other = "it was written by another version of this server";
         serde_json::from_slice(&plain).map_err(|_| unreadable(other))
@@ -334,6 +355,12 @@ impl JournalAccess {
     }
 }
 
+/// Returns the position of an entry.
+fn entry_position(opened: &OpenedJournal, index: usize) -> u64 {
+    let from_end = (opened.entries.len() - index) as u64;
+    opened.next_position.saturating_sub(from_end)
+}
+
 /// The outcome of recording the end.
 pub(crate) enum EndOutcome {
     /// The end was written now.
@@ -349,6 +376,9 @@ enum RoundState {
     /// It is in progress, with these entries.
     Open(OpenedJournal),
 }
+
+const OTHER_ANSWERS: &str =
+    "the conversation has continued from here, or before, with other answers";
 
 // Of equal length, so neither can be taken for the other.
 const ENTRY: &[u8] = b"entry.";
@@ -442,14 +472,11 @@ impl StoredJournal {
         started_steps: Vec<Box<str>>,
     ) -> Result<EndOutcome, ErrorObject> {
         let _busy = self.access.lifecycle.begin_work();
-        let events = Vec::new();
-        let stored_entry = self.encode_entry(
-            PendingWrite {
-                events,
-                started_steps,
-            },
-            true,
-        );
+        let pending = PendingWrite {
+            events: Vec::new(),
+            started_steps,
+        };
+        let stored_entry = self.encode_entry(pending, true);
         match self.append(&stored_entry, Some(answer)).await {
             Ok(AppendOutcome::Appended) => {
                 self.holds_lease.store(false, Ordering::Relaxed);
@@ -483,6 +510,7 @@ impl StoredJournal {
             events: pending.events,
             started_steps: pending.started_steps,
             ended,
+            continues_round: self.has_entries.load(Ordering::Relaxed),
         }
     }
 

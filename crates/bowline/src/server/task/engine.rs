@@ -1,15 +1,19 @@
 //! Storing tasks and changing them.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use bytes::Bytes;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, Semaphore};
 
-use super::{options::TaskOptions, record::TaskRecord};
+use super::{
+    options::TaskOptions,
+    record::TaskRecord,
+    running::{RunLease, RunningTasks},
+};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, code},
@@ -20,8 +24,8 @@ use crate::{
         replay::{error::store_failed, journal::hex, round::Clock, state::unix_millis},
         seal::{SealKeys, random_bytes},
         store::{
-            ClaimedTask, ConversationKey, CreateOutcome, Lease, LeaseUpdate, MemoryTaskStore,
-            NewTask, StoreError, StoredTask, TaskStore, TaskUpdate, UpdateOutcome,
+            ClaimedTask, ConversationKey, LeaseUpdate, MemoryTaskStore, StoreError, StoredTask,
+            TaskStore, TaskUpdate, UpdateOutcome,
         },
     },
     sync::{Mutex, lock},
@@ -40,12 +44,10 @@ pub(crate) struct TaskEngine {
     pub(crate) clock: Clock,
     /// How long the node that runs a task may be silent before another takes over.
     pub(crate) lease_timeout: Duration,
-    /// The name of this process as the holder of leases.
-    pub(super) holder: OnceLock<Box<str>>,
     /// Permits for tasks that run here.
     pub(super) permits: Arc<Semaphore>,
     /// The tasks that run here.
-    pub(super) running: Mutex<HashMap<Box<str>, RunningTask>>,
+    pub(super) running: Mutex<RunningTasks>,
     /// The tasks whose questions a client is asked right now.
     pub(super) asking: Mutex<HashSet<Box<str>>>,
     /// Notified when the last task that runs here has ended.
@@ -68,20 +70,47 @@ impl TaskKey {
     }
 }
 
-/// A task that runs in this process.
-#[derive(Clone)]
-pub(super) struct RunningTask {
-    pub(super) key: TaskKey,
-    /// Notified if it is to stop.
-    pub(super) stopped: Arc<Notify>,
-}
-
 /// A task as it was loaded, with what is needed to replace it.
 #[derive(Debug)]
 pub(super) struct LoadedTask {
     pub(super) record: TaskRecord,
     pub(super) version: u64,
     pub(super) holder: Option<String>,
+}
+
+impl LoadedTask {
+    /// Returns whether the lease is that of a run.
+    pub(super) fn is_held_by(&self, lease: &RunLease) -> bool {
+        self.holder.as_deref() == Some(&*lease.holder)
+    }
+
+    fn into_changed(self, is_changed: bool) -> ChangedTask {
+        ChangedTask {
+            record: self.record,
+            version: self.version + u64::from(is_changed),
+            is_changed,
+        }
+    }
+}
+
+/// What a change led to.
+#[derive(Debug)]
+pub(super) struct ChangedTask {
+    /// The task as it is then.
+    pub(super) record: TaskRecord,
+    /// Its version.
+    pub(super) version: u64,
+    /// Whether it was changed.
+    pub(super) is_changed: bool,
+}
+
+/// A task that was taken over.
+pub(super) struct Claimed {
+    pub(super) key: TaskKey,
+    /// What is stored of it, or `None` if it cannot be opened here: nodes with another
+    /// key may share the store.
+    pub(super) record: Option<TaskRecord>,
+    pub(super) lease: RunLease,
 }
 
 impl TaskEngine {
@@ -97,7 +126,6 @@ impl TaskEngine {
             store: store.map(OnceLock::from).unwrap_or_default(),
             clock,
             lease_timeout,
-            holder: OnceLock::new(),
             permits: Arc::new(permits),
             running: Mutex::default(),
             asking: Mutex::default(),
@@ -115,19 +143,6 @@ impl TaskEngine {
         self.store.get_or_init(memory)
     }
 
-    /// Returns the lease that this process takes.
-    pub(super) fn lease(&self) -> Lease<'_> {
-        let holder = self.holder.get_or_init(|| {
-            let name: [u8; 16] = random_bytes();
-            hex(&name).into()
-        });
-        Lease::new(holder, self.lease_timeout)
-    }
-
-    pub(super) fn is_own(&self, task: &LoadedTask) -> bool {
-        task.holder.as_deref() == Some(self.lease().holder)
-    }
-
     /// Returns an id that nobody can guess.
     pub(super) fn new_id() -> Box<str> {
         let id: [u8; 16] = random_bytes();
@@ -143,32 +158,6 @@ pub(super) struct Tasks<'a> {
 }
 
 impl Tasks<'_> {
-    /// Stores a new task, which this process runs.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the caller has too many, or the store failed.
-    pub(super) async fn create(
-        &self,
-        key: &TaskKey,
-        record: &TaskRecord,
-    ) -> Result<(), ErrorObject> {
-        let ttl = record.task.ttl().unwrap_or(self.engine.options.max_ttl);
-        let mut task = NewTask::new(self.seal(key, record)?, self.engine.lease(), ttl);
-        task.max_per_account = self.engine.options.max_per_caller;
-        let created = self.engine.store().create(key.as_store_key(), task).await;
-        match created.map_err(|error| store_failed(&error))? {
-            CreateOutcome::Created => Ok(()),
-            CreateOutcome::TooMany => {
-                let limit = self.engine.options.max_per_caller;
-                let message = format!(
-                    "Too many tasks: the limit is {limit}. Wait until some have ended and expired"
-                );
-                Err(ErrorObject::new(code::INVALID_REQUEST, message))
-            }
-        }
-    }
-
     /// Loads a task, unless it has expired.
     ///
     /// # Errors
@@ -187,26 +176,26 @@ impl Tasks<'_> {
 
     /// Changes a task. `change` may run several times, each time with the current
     /// task, and says what becomes of the lease; nothing is stored if it returns
-    /// `None`. Returns the task as it is then, and whether it was changed.
+    /// `None`.
     ///
     /// # Errors
     ///
     /// Returns an error if there is no such task, or the store failed.
-    pub(super) async fn change<'e>(
-        &'e self,
+    pub(super) async fn change<'l>(
+        &self,
         key: &TaskKey,
-        mut change: impl FnMut(&mut LoadedTask) -> Option<LeaseUpdate<'e>>,
-    ) -> Result<(TaskRecord, bool), ErrorObject> {
+        mut change: impl FnMut(&mut LoadedTask) -> Option<LeaseUpdate<'l>>,
+    ) -> Result<ChangedTask, ErrorObject> {
         for _ in 0..MAX_CONFLICTS {
             let mut loaded = self.load(key).await?;
             let Some(lease) = change(&mut loaded) else {
-                return Ok((loaded.record, false));
+                return Ok(loaded.into_changed(false));
             };
             let value = self.seal(key, &loaded.record)?;
             let update = TaskUpdate::new(loaded.version, value, lease);
             let updated = self.engine.store().update(key.as_store_key(), update).await;
             match updated.map_err(|error| store_failed(&error))? {
-                UpdateOutcome::Updated => return Ok((loaded.record, true)),
+                UpdateOutcome::Updated => return Ok(loaded.into_changed(true)),
                 UpdateOutcome::Conflict => {}
             }
         }
@@ -218,23 +207,27 @@ impl Tasks<'_> {
     /// # Errors
     ///
     /// Returns an error if the store failed.
-    pub(super) async fn claim(&self) -> Result<Option<(TaskKey, TaskRecord)>, StoreError> {
-        let claimed = self.engine.store().claim(self.engine.lease()).await?;
-        let Some(ClaimedTask {
-            id, account, task, ..
-        }) = claimed
-        else {
-            return Ok(None);
-        };
-        let key = TaskKey {
-            id: id.into(),
-            account: account.into(),
-        };
-        // What cannot be opened is not ours, and stays until it expires.
-        Ok(self
-            .open(&key, &task)
-            .ok()
-            .map(|loaded| (key, loaded.record)))
+    pub(super) async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
+        let holder = RunLease::new_holder();
+        let claimed = self
+            .engine
+            .store()
+            .claim(self.engine.lease(&holder))
+            .await?;
+        Ok(claimed.map(
+            |ClaimedTask {
+                 id, account, task, ..
+             }| {
+                let key = TaskKey {
+                    id: id.into(),
+                    account: account.into(),
+                };
+                let version = task.version;
+                let lease = RunLease { holder, version };
+                let record = self.open(&key, &task).ok().map(|loaded| loaded.record);
+                Claimed { key, record, lease }
+            },
+        ))
     }
 
     /// Returns an account's tasks after an id.
@@ -262,7 +255,7 @@ impl Tasks<'_> {
         Ok(records.collect())
     }
 
-    fn seal(&self, key: &TaskKey, record: &TaskRecord) -> Result<Bytes, ErrorObject> {
+    pub(super) fn seal(&self, key: &TaskKey, record: &TaskRecord) -> Result<Bytes, ErrorObject> {
         let plain = serde_json::to_vec(record);
         let plain = plain.map_err(|error| errors::internal_error(&error.to_string()))?;
         if self.engine.store().instance_id().is_some() {
@@ -300,44 +293,6 @@ impl Tasks<'_> {
 pub(super) fn unknown_task() -> ErrorObject {
     let message = "Unknown task: it does not exist, or has expired";
     ErrorObject::new(code::INVALID_PARAMS, message)
-}
-
-impl TaskEngine {
-    /// Waits until a task may run here.
-    pub(super) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        // It is never closed.
-        Arc::clone(&self.permits).acquire_owned().await.ok()
-    }
-
-    /// Notes that a task runs here. Returns `None` if it does already.
-    pub(super) fn begin(&self, key: &TaskKey) -> Option<Arc<Notify>> {
-        let mut running = lock(&self.running);
-        if running.contains_key(&key.id) {
-            return None;
-        }
-        let stopped = Arc::new(Notify::new());
-        let task = RunningTask {
-            key: key.clone(),
-            stopped: Arc::clone(&stopped),
-        };
-        running.insert(key.id.clone(), task);
-        Some(stopped)
-    }
-
-    pub(super) fn end(&self, id: &str) {
-        let mut running = lock(&self.running);
-        running.remove(id);
-        if running.is_empty() {
-            self.idle.notify_waiters();
-        }
-    }
-
-    /// Stops a task, if it runs here.
-    pub(super) fn stop(&self, id: &str) {
-        if let Some(task) = lock(&self.running).get(id) {
-            task.stopped.notify_one();
-        }
-    }
 }
 
 /// The right to ask the client the questions of a task.

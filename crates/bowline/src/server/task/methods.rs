@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::time::{Duration, sleep};
 
-use super::{engine::TaskKey, record::TaskRecord};
+use super::{engine::TaskKey, record::TaskRecord, running::RunLease};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, code},
@@ -174,7 +174,8 @@ impl Core {
     ) -> Result<(), ErrorObject> {
         let (tasks, engine) = (self.tasks(), &self.task_engine);
         let mut invalid = None;
-        let (record, is_changed) = tasks
+        let holder = RunLease::new_holder();
+        let changed = tasks
             .change(key, |loaded| {
                 invalid = invalid_answer(loaded.record.task.open_questions(), answers);
                 if invalid.is_some() {
@@ -186,7 +187,7 @@ impl Core {
                     AnswerOutcome::Partial => Some(LeaseUpdate::Keep),
                     AnswerOutcome::Complete => {
                         record.answers = record.task.resume(now).unwrap_or_default();
-                        Some(LeaseUpdate::Take(engine.lease()))
+                        Some(LeaseUpdate::Take(engine.lease(&holder)))
                     }
                 }
             })
@@ -194,30 +195,34 @@ impl Core {
         if let Some(error) = invalid {
             return Err(error);
         }
-        if is_changed {
+        if changed.is_changed {
+            let (record, version) = (changed.record, changed.version);
             self.notify_task_changed(&record);
             if record.task.open_questions().is_none() {
-                self.spawn_task(key.clone(), record);
+                self.spawn_task(key.clone(), record, RunLease { holder, version });
             }
         }
         Ok(())
     }
 
     /// Cancels a task, unless it has ended. Returns it, and whether it was cancelled.
-    async fn cancel_task(&self, key: &TaskKey) -> Result<(TaskRecord, bool), ErrorObject> {
+    pub(super) async fn cancel_task(
+        &self,
+        key: &TaskKey,
+    ) -> Result<(TaskRecord, bool), ErrorObject> {
         let now = self.task_engine.now();
-        let (record, is_changed) = self
+        let changed = self
             .tasks()
             .change(key, |loaded| {
                 let is_cancelled = loaded.record.task.cancel(now);
                 is_cancelled.then_some(LeaseUpdate::End)
             })
             .await?;
-        if is_changed {
+        if changed.is_changed {
             self.task_engine.stop(&key.id);
-            self.notify_task_changed(&record);
+            self.notify_task_changed(&changed.record);
         }
-        Ok((record, is_changed))
+        Ok((changed.record, changed.is_changed))
     }
 
     /// Asks the client the questions of a task, and gives it the answers.
@@ -232,7 +237,7 @@ impl Core {
             mark_related(&mut question, &key.id);
             let answer = match channel.ask(question, None).await {
                 Outcome::Result(answer) => answer,
-                Outcome::Error(error) => return self.fail_task(key, error).await,
+                Outcome::Error(error) => return self.refuse_question(key, name, error).await,
                 Outcome::Failed(failure) => {
                     return Err(errors::internal_error(&failure.to_string()));
                 }
@@ -244,17 +249,29 @@ impl Core {
         Ok(())
     }
 
-    /// Ends a task whose question the client refused.
-    async fn fail_task(&self, key: &TaskKey, error: ErrorObject) -> Result<(), ErrorObject> {
+    /// Ends a task whose question the client refused, unless it was answered meanwhile:
+    /// several nodes may have asked it.
+    async fn refuse_question(
+        &self,
+        key: &TaskKey,
+        name: &str,
+        error: ErrorObject,
+    ) -> Result<(), ErrorObject> {
         let now = self.task_engine.now();
-        let (record, _) = self
+        let changed = self
             .tasks()
             .change(key, |loaded| {
-                let has_failed = loaded.record.task.fail(now, error.clone());
+                let task = &mut loaded.record.task;
+                // The name of a question is never used again.
+                let mut questions = task.open_questions().into_iter();
+                let is_open = questions.any(|it| it.get(name).is_some());
+                let has_failed = is_open && task.fail(now, error.clone());
                 has_failed.then_some(LeaseUpdate::End)
             })
             .await?;
-        self.notify_task_changed(&record);
+        if changed.is_changed {
+            self.notify_task_changed(&changed.record);
+        }
         Ok(())
     }
 

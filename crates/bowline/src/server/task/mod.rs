@@ -10,17 +10,20 @@
 //!
 //! - [`policy`] says when a call becomes a task, [`options`] how many and how long;
 //! - [`record`] is what is stored of a task, [`engine`] stores it;
-//! - [`start`] turns a call into a task, [`run`] runs its rounds;
+//! - [`start`] turns a call into a task, [`create`] stores it, [`run`] runs its rounds, [`running`] lists the
+//!   runs of this process;
 //! - [`takeover`] takes over tasks of nodes that are gone, and
 //! - [`methods`] answers the requests about tasks, in both dialects.
 
 mod channel;
+mod create;
 mod engine;
 mod methods;
 mod options;
 mod policy;
 mod record;
 mod run;
+mod running;
 mod start;
 mod takeover;
 

@@ -21,7 +21,8 @@ pub enum TaskPolicy {
     Required,
     /// If it takes longer than this, the client can receive one, and fewer than
     /// [`max_running`](crate::server::TaskOptions::max_running) tasks run in this process.
-    /// Until then, it is a call like any other.
+    /// Until then, it is a call like any other, and it stays one if its caller has too many
+    /// tasks ([`max_per_caller`](crate::server::TaskOptions::max_per_caller)).
     ///
     /// In revision 2025-11-25 the client decides before the call, as with
     /// [`Optional`](Self::Optional).

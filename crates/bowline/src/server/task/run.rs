@@ -13,6 +13,7 @@ use super::{
     TaskChannel,
     engine::{LoadedTask, TaskKey, Tasks},
     record::{StoredCall, TaskRecord},
+    running::RunLease,
 };
 use crate::{
     proto::{
@@ -72,9 +73,9 @@ impl Core {
         }
     }
 
-    /// Runs a task, unless it runs here already.
-    pub(super) fn spawn_task(self: &Arc<Self>, key: TaskKey, record: TaskRecord) {
-        self.spawn_run(key, record, None);
+    /// Runs a task whose lease was taken for this.
+    pub(super) fn spawn_task(self: &Arc<Self>, key: TaskKey, record: TaskRecord, lease: RunLease) {
+        self.spawn_run(key, record, lease, None);
     }
 
     /// Continues a task whose first round is in progress.
@@ -82,19 +83,27 @@ impl Core {
         self: &Arc<Self>,
         key: TaskKey,
         record: TaskRecord,
+        lease: RunLease,
         round: RunningRound,
     ) {
-        self.spawn_run(key, record, Some(round));
+        self.spawn_run(key, record, lease, Some(round));
     }
 
-    fn spawn_run(self: &Arc<Self>, key: TaskKey, record: TaskRecord, round: Option<RunningRound>) {
-        let Some(stopped) = self.task_engine.begin(&key) else {
+    fn spawn_run(
+        self: &Arc<Self>,
+        key: TaskKey,
+        record: TaskRecord,
+        lease: RunLease,
+        round: Option<RunningRound>,
+    ) {
+        let Some(stopped) = self.task_engine.begin(&key, &lease) else {
             return;
         };
         let run = TaskRun {
             core: Arc::clone(self),
             key,
             record,
+            lease,
             stopped,
         };
         tokio::spawn(run.run(round));
@@ -169,23 +178,25 @@ struct TaskRun {
     core: Arc<Core>,
     key: TaskKey,
     record: TaskRecord,
+    lease: RunLease,
     /// Notified if it is to stop.
     stopped: Arc<Notify>,
 }
 
-/// Notes that a task does not run here any more, however its run ended.
-struct EndOnDrop(Arc<Core>, Box<str>);
+/// Notes that a run of a task is over, however it ended.
+struct EndOnDrop(Arc<Core>, Box<str>, RunLease);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
-        self.0.task_engine.end(&self.1);
+        self.0.task_engine.end(&self.1, &self.2);
     }
 }
 
 impl TaskRun {
-    /// Runs the task until it ends, waits for answers, or belongs to another node.
+    /// Runs the task until it ends, waits for answers, or belongs to another run.
     async fn run(self, first: Option<RunningRound>) {
-        let _end = EndOnDrop(Arc::clone(&self.core), self.key.id.clone());
+        let (core, id) = (Arc::clone(&self.core), self.key.id.clone());
+        let _end = EndOnDrop(core, id, self.lease.clone());
         let channel = match &first {
             Some(running) => running.channel.clone(),
             None => TaskChannel::default(),
@@ -238,10 +249,8 @@ impl TaskRun {
         ticks.tick().await;
         loop {
             ticks.tick().await;
-            let renewed = engine
-                .store()
-                .renew(self.key.as_store_key(), engine.lease())
-                .await;
+            let lease = engine.lease(&self.lease.holder);
+            let renewed = engine.store().renew(self.key.as_store_key(), lease).await;
             // After an error, the lease may still be ours.
             if matches!(renewed, Ok(false)) {
                 return;
@@ -280,20 +289,19 @@ impl TaskRun {
         }
     }
 
-    /// Changes the task if this process still runs it.
-    async fn change<'e>(
-        &'e self,
-        mut change: impl FnMut(&mut LoadedTask) -> Option<LeaseUpdate<'e>>,
+    /// Changes the task if its lease is still that of this run.
+    async fn change<'l>(
+        &self,
+        mut change: impl FnMut(&mut LoadedTask) -> Option<LeaseUpdate<'l>>,
     ) -> Result<(), ErrorObject> {
         let tasks = self.core.tasks();
-        let engine = &self.core.task_engine;
-        let changed = tasks.change(&self.key, |task| match engine.is_own(task) {
+        let changed = tasks.change(&self.key, |task| match task.is_held_by(&self.lease) {
             true => change(task),
             false => None,
         });
-        let (record, is_changed) = changed.await?;
-        if is_changed {
-            self.core.notify_task_changed(&record);
+        let changed = changed.await?;
+        if changed.is_changed {
+            self.core.notify_task_changed(&changed.record);
         }
         Ok(())
     }

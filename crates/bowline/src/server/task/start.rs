@@ -199,14 +199,16 @@ impl Core {
     ) -> Result<Reply, ErrorObject> {
         let (key, record) = self.new_task(&call, ttl).await?;
         // Whoever asks for the task at once must find it.
-        self.tasks().create(&key, &record).await?;
+        let caller = &call.request.origin.caller;
+        let lease = self.store_new_task(&key, &record, caller).await?;
         let reply = created_reply(&call.request, &record.task);
-        self.spawn_task(key, record);
+        self.spawn_task(key, record, lease);
         reply
     }
 
     /// Runs a call, and answers it with a task if it takes longer than the limit and
-    /// another task may run here. Until then, it is a call like any other.
+    /// another task may run here. Until then, and if it cannot be stored, it is a call
+    /// like any other.
     async fn run_before_task(
         self: Arc<Self>,
         call: ValidatedCall,
@@ -225,7 +227,17 @@ impl Core {
             recorded = &mut round => return Ok(recorded.into_reply(context)),
             permit = turn => permit,
         };
-        self.tasks().create(&key, &record).await?;
+        let caller = &call.request.origin.caller;
+        let created = tokio::select! {
+            biased;
+            recorded = &mut round => return Ok(recorded.into_reply(context)),
+            created = self.store_new_task(&key, &record, caller) => created,
+        };
+        let Ok(lease) = created else {
+            // It has begun, so it ends as a call like any other.
+            drop(permit);
+            return Ok(round.await.into_reply(context));
+        };
         // From here on, nothing about it may be sent but the answers to questions
         // about the task.
         channel.disconnect();
@@ -235,7 +247,7 @@ impl Core {
             channel,
             permit,
         };
-        self.spawn_running_task(key, record, running);
+        self.spawn_running_task(key, record, lease, running);
         reply
     }
 

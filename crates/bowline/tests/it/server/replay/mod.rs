@@ -11,6 +11,7 @@ mod diverge;
 mod fleet;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]
 mod fleet_http;
+mod forgets;
 mod late;
 mod limits;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]

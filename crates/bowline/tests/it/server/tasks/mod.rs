@@ -2,6 +2,9 @@
 //! several.
 
 mod core;
+mod creation;
 mod extension;
+mod faults;
+mod fencing;
 mod rig;
 mod takeover;

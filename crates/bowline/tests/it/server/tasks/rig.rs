@@ -24,9 +24,12 @@ use bowline::{
 use serde_json::{Value, json};
 use tokio::{sync::Notify, time::sleep};
 
-use super::super::replay::{
-    rig::{Peer, Round},
-    stores::Stores,
+use super::{
+    super::replay::{
+        rig::{Peer, Round},
+        stores::Stores,
+    },
+    faults::FaultyTasks,
 };
 
 /// What the tools of a test share: their effects, and a gate to hold them.
@@ -168,7 +171,17 @@ pub(super) fn server(app: &App) -> Server<App> {
 }
 
 pub(super) fn service(app: &App) -> Service<App> {
-    server(app).build().expect("the server is sound")
+    build(server(app))
+}
+
+/// A server with a store in memory, and its way there.
+pub(super) fn faulty_service(app: &App) -> (Service<App>, Arc<FaultyTasks>) {
+    let way = FaultyTasks::new(Arc::new(MemoryTaskStore::default()));
+    (build(server(app).task_store(Arc::clone(&way))), way)
+}
+
+fn build(server: Server<App>) -> Service<App> {
+    server.build().expect("the server is sound")
 }
 
 /// How long a node may be silent.
@@ -197,16 +210,29 @@ impl Shared {
 
     /// The same, with other limits.
     pub(super) fn node_with(&self, app: &App, options: TaskOptions) -> Service<App> {
-        let keys = SealKeys::from_secret(&[7; 32]).expect("a secret");
+        build(self.server(app, 7).task_options(options))
+    }
+
+    /// A node that cannot open what the others store.
+    pub(super) fn node_with_other_key(&self, app: &App) -> Service<App> {
+        build(self.server(app, 8))
+    }
+
+    /// A node, and its way to the tasks.
+    pub(super) fn faulty_node(&self, app: &App) -> (Service<App>, Arc<FaultyTasks>) {
+        let way = FaultyTasks::new(Arc::clone(&self.tasks) as _);
+        let server = self.server(app, 7).task_store(Arc::clone(&way));
+        (build(server), way)
+    }
+
+    fn server(&self, app: &App, secret: u8) -> Server<App> {
+        let keys = SealKeys::from_secret(&[secret; 32]).expect("a secret");
         server(app)
             .seal_keys(keys)
             .journal_store(Arc::clone(&self.stores))
             .sealed_state_store(Arc::clone(&self.stores))
             .task_store(Arc::clone(&self.tasks))
-            .task_options(options)
             .lease_timeout(LEASE)
-            .build()
-            .expect("the server is sound")
     }
 }
 
@@ -214,21 +240,12 @@ impl Shared {
 #[derive(Debug, Default)]
 pub(super) struct SharedTasks {
     tasks: MemoryTaskStore,
-    /// The holder whose leases cannot be renewed: its node is cut off.
-    cut_off: Mutex<Option<String>>,
-    /// The holder of the last lease that was taken.
-    holder: Mutex<Option<String>>,
     values: Mutex<Vec<bytes::Bytes>>,
     /// The tasks that were taken over.
     claimed: Mutex<Vec<String>>,
 }
 
 impl SharedTasks {
-    /// Cuts off the node that took a lease last.
-    pub(super) fn cut_off_holder(&self) {
-        *crate::sync::lock(&self.cut_off) = crate::sync::lock(&self.holder).clone();
-    }
-
     /// Everything that was given to the store.
     pub(super) fn values(&self) -> Vec<bytes::Bytes> {
         crate::sync::lock(&self.values).clone()
@@ -238,10 +255,6 @@ impl SharedTasks {
     pub(super) fn claimed(&self) -> Vec<String> {
         crate::sync::lock(&self.claimed).clone()
     }
-
-    fn is_cut_off(&self, lease: Lease<'_>) -> bool {
-        crate::sync::lock(&self.cut_off).as_deref() == Some(lease.holder)
-    }
 }
 
 impl TaskStore for SharedTasks {
@@ -250,7 +263,6 @@ impl TaskStore for SharedTasks {
         key: ConversationKey<'a>,
         task: NewTask<'a>,
     ) -> BoxFuture<'a, Result<CreateOutcome, StoreError>> {
-        *crate::sync::lock(&self.holder) = Some(task.lease.holder.to_owned());
         crate::sync::lock(&self.values).push(task.value.clone());
         self.tasks.create(key, task)
     }
@@ -276,9 +288,6 @@ impl TaskStore for SharedTasks {
         key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        if self.is_cut_off(lease) {
-            return Box::pin(async { Err(StoreError::new("cut off")) });
-        }
         self.tasks.renew(key, lease)
     }
 
@@ -286,9 +295,6 @@ impl TaskStore for SharedTasks {
         &'a self,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<Option<ClaimedTask>, StoreError>> {
-        if self.is_cut_off(lease) {
-            return Box::pin(async { Err(StoreError::new("cut off")) });
-        }
         Box::pin(async move {
             let claimed = self.tasks.claim(lease).await?;
             let id = claimed.as_ref().map(|task| task.id.clone());

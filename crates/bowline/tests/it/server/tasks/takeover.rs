@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use bowline::server::{Service, TaskOptions};
+use bowline::server::{
+    Service, TaskOptions,
+    store::{ConversationKey, Lease, NewTask, TaskStore as _},
+};
 use serde_json::json;
 use tokio::{
     runtime::{Builder, Runtime},
-    time::sleep,
+    time::{sleep, timeout},
 };
 
-use super::rig::{App, ExtensionPeer, LEASE, Shared};
+use super::{
+    faults::Operation,
+    rig::{App, ExtensionPeer, LEASE, Shared},
+};
 
 /// A node with a runtime of its own, which dies with everything that it runs.
 struct Node {
@@ -19,12 +25,15 @@ struct Node {
 
 impl Node {
     fn new(shared: &Shared, app: &App) -> Self {
+        Self::of(shared.node(app))
+    }
+
+    fn of(service: Service<App>) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("a runtime");
-        let service = shared.node(app);
         Self { runtime, service }
     }
 
@@ -38,8 +47,12 @@ impl Node {
         created.await.expect("a task")
     }
 
-    fn die(self) {
-        self.runtime.shutdown_background();
+    /// Returns when nothing of it runs any more: it could take what is meant for
+    /// another node.
+    async fn die(self) {
+        let end = move || self.runtime.shutdown_timeout(Duration::from_secs(60));
+        let ended = tokio::task::spawn_blocking(end).await;
+        ended.expect("the runtime ends");
     }
 }
 
@@ -49,7 +62,7 @@ async fn another_node_goes_on_and_repeats_no_step() {
     let node = Node::new(&shared, &app);
     let id = node.create("steps").await;
     app.wait_at_gate().await;
-    node.die();
+    node.die().await;
     let second = shared.node(&app);
     app.open_gate();
     let mut client = ExtensionPeer::new(&second);
@@ -64,7 +77,7 @@ async fn a_step_whose_end_is_not_known_is_reported_and_not_repeated() {
     let node = Node::new(&shared, &app);
     let id = node.create("held").await;
     app.wait_at_gate().await;
-    node.die();
+    node.die().await;
     let second = shared.node(&app);
     let mut client = ExtensionPeer::new(&second);
     let task = client.wait(&id, "completed").await;
@@ -82,7 +95,7 @@ async fn a_handler_with_a_context_is_not_run_again() {
     let node = Node::new(&shared, &app);
     let id = node.create("reports").await;
     app.wait_at_gate().await;
-    node.die();
+    node.die().await;
     let second = shared.node(&app);
     let mut client = ExtensionPeer::new(&second);
     // A second run would wait at the gate, which stays closed.
@@ -166,10 +179,11 @@ async fn a_call_becomes_a_task_only_when_it_is_its_turn() {
 #[tokio::test]
 async fn a_node_that_lost_its_lease_has_no_more_effects() {
     let (shared, app) = (Shared::new(), App::default());
-    let (first, second) = (Node::new(&shared, &app), Node::new(&shared, &app));
+    let (service, way) = shared.faulty_node(&app);
+    let (first, second) = (Node::of(service), Node::new(&shared, &app));
     let id = first.create("steps").await;
     app.wait_at_gate().await;
-    shared.tasks.cut_off_holder();
+    way.cut_off(&[Operation::Renew, Operation::Claim]);
     // The second node begins to look for abandoned tasks.
     second.create("hello").await;
     let mut client = ExtensionPeer::new(&second.service);
@@ -181,8 +195,8 @@ async fn a_node_that_lost_its_lease_has_no_more_effects() {
     let task = client.wait(&id, "completed").await;
     assert_eq!(task["result"]["content"][0]["text"], "both");
     assert_eq!(app.effects(), ["one", "two"]);
-    first.die();
-    second.die();
+    first.die().await;
+    second.die().await;
 }
 
 #[tokio::test]
@@ -193,11 +207,55 @@ async fn answers_may_go_to_any_node() {
     let second = shared.node(&app);
     let mut client = ExtensionPeer::new(&second);
     client.wait(&id, "input_required").await;
-    node.die();
+    node.die().await;
     let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
     client.update(&id, &answer).await;
     let task = client.wait(&id, "completed").await;
     assert_eq!(task["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+/// Stores tasks that no node can open, and that nobody works on.
+async fn store_unreadable_tasks(shared: &Shared, count: usize) {
+    for number in 0..count {
+        let (id, lease) = (format!("{number:032x}"), Lease::new("gone", Duration::ZERO));
+        let task = NewTask::new("not sealed", lease, 1000 * LEASE);
+        let key = ConversationKey::new(&id, "someone");
+        shared.tasks.create(key, task).await.expect("it is stored");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_cannot_be_opened_do_not_hold_up_those_behind_them() {
+    let (shared, app) = (Shared::new(), App::default());
+    store_unreadable_tasks(&shared, 40).await;
+    let (first, way) = shared.faulty_node(&app);
+    let mut client = ExtensionPeer::new(&first);
+    way.cut_off(&[Operation::Renew, Operation::Claim]);
+    let id = client.create("held").await;
+    app.wait_at_gate().await;
+    let mut other = ExtensionPeer::new(&shared.node(&app));
+    other.create("hello").await;
+    let taken_over = async {
+        while !shared.tasks.claimed().contains(&id) {
+            sleep(LEASE / 10).await;
+        }
+    };
+    let taken_over = timeout(4 * LEASE, taken_over).await;
+    taken_over.expect("it is not behind the others");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_without_the_key_leaves_tasks_to_others() {
+    let (shared, app) = (Shared::new(), App::default());
+    store_unreadable_tasks(&shared, 1).await;
+    let mut client = ExtensionPeer::new(&shared.node_with_other_key(&app));
+    client.create("hello").await;
+    for _ in 0..10 {
+        sleep(LEASE).await;
+        let lease = Lease::new("has the key", Duration::ZERO);
+        let claimed = shared.tasks.claim(lease).await.expect("it works");
+        assert!(claimed.is_some(), "nobody holds it");
+    }
 }
 
 #[tokio::test]
