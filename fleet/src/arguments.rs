@@ -11,11 +11,11 @@ use std::{
 };
 
 use bowline_fleet::{
-    FaultPlan, FleetOptions,
-    effects,
+    FaultPlan, FleetOptions, effects,
     node::{self, NodeOptions},
     process,
     run::{self, RunOptions},
+    scenario,
 };
 use clap::{Args, Parser, Subcommand};
 
@@ -77,6 +77,9 @@ struct RunArguments {
     /// The mean time between two restarts of Redis, in milliseconds
     #[arg(long, default_value_t = 10_000)]
     redis_every: u64,
+    /// How often to measure how long it takes until a task is taken over
+    #[arg(long, default_value_t = 0)]
+    takeovers: usize,
 }
 
 #[derive(Args)]
@@ -156,7 +159,26 @@ impl RunArguments {
             writeln!(io::stdout(), "{findings}\n")?;
             is_fine &= findings.violations.is_empty();
         }
+        if self.takeovers > 0 {
+            self.measure_takeovers().await?;
+        }
         Ok(is_fine)
+    }
+
+    async fn measure_takeovers(&self) -> io::Result<()> {
+        let options = self.options(true, 0)?;
+        let mut times = scenario::measure_takeovers(options.fleet, self.takeovers).await?;
+        times.sort();
+        writeln!(
+            io::stdout(),
+            "{} tasks taken over after their node was killed, with a lease of {} ms: after \
+             {:?} at least, {:?} in the median, {:?} at most",
+            times.len(),
+            self.lease,
+            times[0],
+            times[times.len() / 2],
+            times[times.len() - 1],
+        )
     }
 
     fn options(&self, is_durable: bool, conversations: usize) -> io::Result<RunOptions> {

@@ -6,6 +6,7 @@ use tokio::{sync::watch, time::sleep};
 
 use crate::{
     fleet::{Fleet, NODES},
+    process::Process,
     random::Random,
 };
 
@@ -68,7 +69,7 @@ impl FaultPlan {
             let stopped = {
                 let slot = fleet.nodes[node].lock().await;
                 slot.as_ref().inspect(|process| process.stop());
-                slot.as_ref().and_then(|process| process.id())
+                slot.as_ref().and_then(Process::id)
             };
             if stopped.is_none() {
                 continue;

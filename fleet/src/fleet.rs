@@ -15,7 +15,6 @@ use std::{
 use tokio::{
     sync::{Mutex, mpsc},
     task::JoinHandle,
-    time::sleep,
 };
 
 use crate::{
@@ -75,11 +74,8 @@ impl Fleet {
         let (effects, effects_address, held) = start_effects(&options).await?;
         let (random, disturbance) = (Random::new(options.seed), Arc::<Disturbance>::default());
         let ports: Ports = (0..NODES).map(|_| AtomicU16::new(0)).collect();
-        let front = proxy::in_front_of_nodes(
-            Arc::clone(&ports),
-            random.fork(1),
-            Arc::clone(&disturbance),
-        );
+        let front =
+            proxy::in_front_of_nodes(Arc::clone(&ports), random.fork(1), Arc::clone(&disturbance));
         let (front, address) = front.await?;
         let mut proxies = vec![front];
         for node in 0..NODES {
@@ -114,30 +110,19 @@ impl Fleet {
         ([127, 0, 0, 1], self.ports[node].load(Ordering::Relaxed)).into()
     }
 
-    /// The node that has this name in the log.
-    pub(crate) fn node_of(name: &str) -> Option<usize> {
-        (0..NODES).find(|node| node_name(*node) == name)
+    /// The name of a node in the log.
+    pub(crate) fn node_name(node: usize) -> String {
+        format!("node-{node}")
     }
 
-    /// Starts a node that does not run. Tries again for a while: Redis may be away.
+    /// Starts a node that does not run.
     pub(crate) async fn start_node(&self, node: usize) -> io::Result<()> {
         let mut slot = self.nodes[node].lock().await;
-        let mut attempts = 0;
-        loop {
-            let mut process = self.spawn_node(node)?;
-            match process.line().await {
-                Ok(line) => {
-                    let port = line.parse().map_err(io::Error::other)?;
-                    self.ports[node].store(port, Ordering::Relaxed);
-                    *slot = Some(process);
-                    return Ok(());
-                }
-                Err(error) if attempts == 100 => return Err(error),
-                Err(_) => attempts += 1,
-            }
-            process.kill().await?;
-            sleep(Duration::from_millis(100)).await;
-        }
+        let mut process = self.spawn_node(node)?;
+        let port = process.line().await?.parse().map_err(io::Error::other)?;
+        self.ports[node].store(port, Ordering::Relaxed);
+        *slot = Some(process);
+        Ok(())
     }
 
     /// Kills a node. Returns whether it was running.
@@ -159,7 +144,7 @@ impl Fleet {
         add("redis", format!("redis+unix://{}", redis.display()));
         add("effects", self.effects_address.to_string());
         add("port", self.ports[node].load(Ordering::Relaxed).to_string());
-        add("name", node_name(node));
+        add("name", Self::node_name(node));
         add("secret", "what all nodes of this fleet know".to_owned());
         add("lease", options.lease.as_millis().to_string());
         if options.is_unguarded {
@@ -179,10 +164,6 @@ impl Fleet {
         let _ = std::fs::remove_dir_all(&self.options.folder);
         log
     }
-}
-
-fn node_name(node: usize) -> String {
-    format!("node-{node}")
 }
 
 fn log_path(folder: &Path) -> PathBuf {

@@ -19,5 +19,6 @@ mod proxy;
 mod random;
 mod redis;
 pub mod run;
+pub mod scenario;
 
 pub use self::{faults::FaultPlan, fleet::FleetOptions};

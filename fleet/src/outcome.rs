@@ -86,9 +86,10 @@ impl End {
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {
-            Self::Reported(report) if !report.unknown.is_empty() => {
-                Some(format!("the node died in step {}", report.unknown.join(", ")))
-            }
+            Self::Reported(report) if !report.unknown.is_empty() => Some(format!(
+                "the node died in step {}",
+                report.unknown.join(", ")
+            )),
             Self::Reported(report) if !report.void.is_empty() => {
                 Some(format!("{} did not happen", report.void.join(", ")))
             }

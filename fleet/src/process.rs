@@ -7,9 +7,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-use rustix::process::{
-    Pid, Signal, getppid, kill_process, set_parent_process_death_signal,
-};
+use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader, Lines},
     process::{Child, ChildStdout},

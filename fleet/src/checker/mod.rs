@@ -54,7 +54,9 @@ pub struct Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.conversation, self.message)?;
-        self.lines.iter().try_for_each(|line| write!(f, "\n    {line}"))
+        self.lines
+            .iter()
+            .try_for_each(|line| write!(f, "\n    {line}"))
     }
 }
 

@@ -32,7 +32,8 @@ impl Table {
     #[must_use]
     pub fn count(&self, column: Column) -> u64 {
         let rows = self.counts.values();
-        rows.map(|row| row.get(&column).copied().unwrap_or_default()).sum()
+        rows.map(|row| row.get(&column).copied().unwrap_or_default())
+            .sum()
     }
 }
 

@@ -5,8 +5,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    Client, Course, end_of_result, pause, shortened,
+    Client, Course, end_of_result, pause,
     session::{Exchange, WITH_TASKS},
+    shortened,
 };
 use crate::outcome::{End, Kind, Outcome};
 

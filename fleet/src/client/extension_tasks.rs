@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Client, Course, accepted, end_of_result, pause, shortened,
-    stateless::Reply,
-};
+use super::{Client, Course, accepted, end_of_result, pause, shortened, stateless::Reply};
 use crate::outcome::{End, Kind, Outcome};
 
 const KIND: Kind = Kind::ExtensionTask;
@@ -42,7 +39,9 @@ impl Client {
     }
 
     async fn get_task(&self, id: &Value) -> Reply {
-        self.stateless().ask("tasks/get", json!({"taskId": id})).await
+        self.stateless()
+            .ask("tasks/get", json!({"taskId": id}))
+            .await
     }
 
     /// Answers the questions of a task until it has ended.

@@ -12,8 +12,8 @@ use std::{net::SocketAddr, time::Duration};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-pub(crate) use self::stateless::Stateless;
 use self::session::Session;
+pub(crate) use self::stateless::{Reply, Stateless};
 use crate::{
     node::Report,
     outcome::{End, Kind, Outcome},
@@ -100,7 +100,7 @@ async fn pause(random: &mut Random) {
 }
 
 /// Returns the report in the result of a tool, or how else it ended.
-fn end_of_result(result: &Value) -> End {
+pub(crate) fn end_of_result(result: &Value) -> End {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     match serde_json::from_str(text) {
         Ok(report) => End::Reported(report),
@@ -115,6 +115,6 @@ fn shortened(message: &str) -> String {
 }
 
 /// An answer to a form.
-fn accepted(text: &str) -> Value {
+pub(crate) fn accepted(text: &str) -> Value {
     json!({"action": "accept", "content": {"text": text}})
 }

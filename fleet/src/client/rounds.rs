@@ -37,7 +37,8 @@ impl Client {
         let end = if self.random.percent(10) {
             // Someone else has the state, and answers at the same time.
             let mut other = Drive::new(stateless, self.random.fork(2), "b", deadline);
-            let (end, other_end) = tokio::join!(main.run(&first, &asked), other.run(&first, &asked));
+            let (end, other_end) =
+                tokio::join!(main.run(&first, &asked), other.run(&first, &asked));
             main.seen.append(&mut other.seen);
             match (end, other_end) {
                 (End::Refused(_), End::Reported(report)) => End::Reported(report),
@@ -168,7 +169,11 @@ impl Drive {
         }
         if self.random.percent(20) {
             let mut round = old;
-            for answer in round["inputResponses"].as_object_mut().into_iter().flatten() {
+            for answer in round["inputResponses"]
+                .as_object_mut()
+                .into_iter()
+                .flatten()
+            {
                 *answer.1 = accepted("evil");
             }
             for _ in 0..MAX_ROUNDS {

@@ -55,7 +55,9 @@ pub(super) async fn send(
     address: SocketAddr,
     request: &HttpRequest<'_>,
 ) -> Result<HttpResponse, Lost> {
-    let mut stream = TcpStream::connect(address).await.map_err(|_| Lost::NotSent)?;
+    let mut stream = TcpStream::connect(address)
+        .await
+        .map_err(|_| Lost::NotSent)?;
     let _ = stream.set_nodelay(true);
     let mut text = format!(
         "{} /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\

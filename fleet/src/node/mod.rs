@@ -26,6 +26,8 @@ pub use tools::Report;
 /// How long conversations, tasks and idle sessions are kept. Nothing here takes as long,
 /// and the store must have room for all of them.
 const KEPT: Duration = Duration::from_secs(180);
+/// How often a node tries to connect to Redis.
+const MAX_ATTEMPTS: u32 = 200;
 
 /// The settings of a node.
 #[derive(Clone, Debug)]
@@ -52,12 +54,7 @@ pub struct NodeOptions {
 ///
 /// Returns an error if Redis or the port cannot be used.
 pub async fn serve(options: NodeOptions) -> io::Result<()> {
-    let redis = RedisStores::builder(&options.redis)
-        .timeout(options.lease / 3)
-        .connect()
-        .await
-        .map_err(io::Error::other)?;
-    let mut stores = Stores::from(redis);
+    let mut stores = Stores::from(connect(&options).await?);
     if options.is_unguarded {
         stores.journals = Arc::new(UnguardedJournals(stores.journals));
     }
@@ -89,6 +86,20 @@ pub async fn serve(options: NodeOptions) -> io::Result<()> {
     });
     writeln!(io::stdout(), "{}", address.port())?;
     http.serve(listener).await
+}
+
+/// Connects to Redis, which may be restarting.
+async fn connect(options: &NodeOptions) -> io::Result<RedisStores> {
+    let mut attempts = 0;
+    loop {
+        let builder = RedisStores::builder(&options.redis).timeout(options.lease / 3);
+        match builder.connect().await {
+            Ok(stores) => return Ok(stores),
+            Err(error) if attempts == MAX_ATTEMPTS => return Err(io::Error::other(error)),
+            Err(_) => attempts += 1,
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// Binds the port that the node had before. A connection of someone else may have it, for

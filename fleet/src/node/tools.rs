@@ -106,7 +106,9 @@ async fn order(call: Call, cx: Conversation<Desk>) -> Result<String> {
     let (mut report, desk) = (Report::default(), cx.state());
     let (call, course) = (&call, cx.id());
     let reserved = cx
-        .step_with_key("reserve", |key| desk.perform(call, course, "reserve", key, &[]))
+        .step_with_key("reserve", |key| {
+            desk.perform(call, course, "reserve", key, &[])
+        })
         .await;
     if !report.add("reserve", reserved)? {
         return report.to_text();
@@ -116,7 +118,9 @@ async fn order(call: Call, cx: Conversation<Desk>) -> Result<String> {
     let answer = cx.elicit::<Answer>("Charge?").key("first").required();
     answers.push(answer.await?.text);
     let charged = cx
-        .step_with_key("charge", |key| desk.perform(call, course, "charge", key, &answers))
+        .step_with_key("charge", |key| {
+            desk.perform(call, course, "charge", key, &answers)
+        })
         .recover(async |key| Ok(desk.effects.settle(key).await?))
         .await;
     if !report.add("charge", charged)? {
@@ -127,7 +131,9 @@ async fn order(call: Call, cx: Conversation<Desk>) -> Result<String> {
     answers.push(answer.await?.text);
     // Nobody can tell afterwards.
     let shipped = cx
-        .step_with_key("ship", |key| desk.perform(call, course, "ship", key, &answers))
+        .step_with_key("ship", |key| {
+            desk.perform(call, course, "ship", key, &answers)
+        })
         .await;
     report.add("ship", shipped)?;
     report.to_text()
