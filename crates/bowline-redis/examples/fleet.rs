@@ -15,6 +15,8 @@
 //! bowline call http://127.0.0.1:8002/mcp report
 //! ```
 
+#![expect(clippy::print_stdout, reason = "a program for people")]
+
 use std::{error::Error, time::Duration};
 
 use bowline::{
