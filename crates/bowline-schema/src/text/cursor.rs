@@ -9,9 +9,6 @@ use super::{
     same_text,
 };
 
-/// The number of bytes of a string that are looked at one by one.
-const SHORT: usize = 16;
-
 /// The contents of a string, still escaped.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a> {
@@ -23,15 +20,15 @@ impl<'a> Text<'a> {
     /// Reads up to the quote that ends a string.
     fn up_to_quote(rest: &'a str) -> Option<Self> {
         let bytes = rest.as_bytes();
-        // Most strings are short: a search in them would begin later than it ends.
-        let short = &bytes[..bytes.len().min(SHORT)];
-        let is_special = |byte: &u8| matches!(byte, b'"' | b'\\');
-        let mut at = short.iter().position(is_special).unwrap_or(short.len());
+        let mut at = 0;
         let mut is_escaped = false;
         loop {
-            if !bytes.get(at).is_some_and(is_special) {
-                at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-            }
+            let ahead = bytes.get(at..)?;
+            // Names and many values are short: the search takes longer to begin.
+            at += match ahead.first_chunk().and_then(|first| special_in(*first)) {
+                Some(at) => at,
+                None => memchr2(b'"', b'\\', ahead)?,
+            };
             if bytes[at] == b'"' {
                 let raw = rest.get(..at)?;
                 return Some(Self { raw, is_escaped });
@@ -41,6 +38,21 @@ impl<'a> Text<'a> {
             at += 2;
         }
     }
+}
+
+/// Returns the index of the first quote or backslash.
+fn special_in(bytes: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    let word = u64::from_le_bytes(bytes);
+    // The lowest of these bits is in the first byte that is the same: where that is 0
+    // after the exclusive or, the subtraction borrows.
+    let same = |byte: u8| {
+        let differences = word ^ (ONES * u64::from(byte));
+        differences.wrapping_sub(ONES) & !differences & HIGHS
+    };
+    let found = same(b'"') | same(b'\\');
+    (found != 0).then_some(found.trailing_zeros() as usize / 8)
 }
 
 /// A position in a JSON string. Each method skips something at the front, or
@@ -261,5 +273,26 @@ impl<'a> UnknownNames<'a> {
             return true;
         }
         self.many.get_or_insert_default().insert(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_ends_at_its_quote() {
+        for length in 0..20 {
+            for filler in ["x", "!", "#", "ü", "[", "]", "\u{7f}", "\\\\", "\\\""] {
+                let raw = filler.repeat(length);
+                for after in ["", "\"", "}, and more that is not the string: \"\\"] {
+                    let json = format!("{raw}\"{after}");
+                    let text = Text::up_to_quote(&json).expect("it ends");
+                    assert_eq!(text.raw, raw, "{json}");
+                    assert_eq!(text.is_escaped, raw.contains('\\'), "{json}");
+                }
+                assert!(Text::up_to_quote(&raw).is_none(), "{raw}");
+            }
+        }
     }
 }
