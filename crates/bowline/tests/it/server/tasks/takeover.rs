@@ -100,7 +100,7 @@ async fn a_handler_with_a_context_is_not_run_again() {
     let mut client = ExtensionPeer::new(&second);
     // A second run would wait at the gate, which stays closed.
     let waiting = client.wait(&id, "completed");
-    let task = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    let task = timeout(Duration::from_secs(60), waiting).await;
     let task = task.expect("it does not run again");
     assert_eq!(task["result"]["isError"], true);
     let text = task["result"]["content"][0]["text"]
