@@ -3,5 +3,6 @@
 
 mod core;
 mod extension;
+mod options;
 mod rig;
 mod takeover;
