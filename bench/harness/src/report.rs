@@ -30,16 +30,13 @@ const HIGHLIGHTS: [(&str, &str); 6] = [
     ("stdio.text-1mb.rate", "stdio: results with 1 MB of text"),
     (
         "http-server.json.64.rate",
-        "HTTP server, revision 2026-07-28: 64 connections, requests",
+        "HTTP server, revision 2026-07-28: 64 connections",
     ),
     (
         "http-memory.session.each",
         "HTTP server, revision 2025-11-25: memory of an idle session with its connection",
     ),
-    (
-        "http-client.64.rate",
-        "HTTP client: 64 calls in flight, calls",
-    ),
+    ("http-client.64.rate", "HTTP client: 64 calls in flight"),
 ];
 
 /// The group that is drawn, and where.

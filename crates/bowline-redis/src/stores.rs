@@ -77,8 +77,8 @@ impl RedisStores {
         }
     }
 
-    /// Returns what the server does not promise because of its settings. With the feature
-    /// `tracing`, these are also events.
+    /// Returns the guarantees that the settings of this Redis do not give. With the
+    /// feature `tracing`, these are also events.
     #[must_use]
     pub fn warnings(&self) -> &[&'static str] {
         &self.warnings

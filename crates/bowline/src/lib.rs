@@ -74,11 +74,12 @@
 //!
 //! | Feature | Adds |
 //! |---|---|
-//! | `client` (default) | [`client`], [`cache`], [`config`], [`pool`], [`registry`], and [`transport`]s for child processes and memory |
+//! | `client` (default) | [`client`], [`cache`], [`config`], [`pool`], [`registry`], [`typed`], and [`transport`]s for child processes and memory |
 //! | `http-client` | remote servers over HTTP, in every version of the transport |
 //! | `config-toml` | reading the configuration of Codex, which is TOML |
 //! | `server` | [`server`]: tools, resources and prompts, served over stdio |
 //! | `http-server` | serving over HTTP, as a tower service or with a built-in server |
+//! | `cluster` | `http-client` and `http-server`, with sessions that several nodes share: requests are forwarded to the node that has the session |
 //! | `macros` | `server`, with `#[tool]` and `#[derive(Elicit)]` |
 //! | `auth` | with `http-client`, OAuth for clients ([`auth`]); with `http-server`, token verification for servers; with either, signatures and their keys ([`jose`]) |
 //! | `lock` | [`lock`]: `bowline.lock`, a file that records the reviewed tools, prompts and resources of servers, and comparison with what they offer now |
@@ -87,14 +88,15 @@
 //! | `testing` | [`testing`]: scripted servers, fault injection, and contract tests for transports and stores |
 //!
 //! The protocol core, re-exported as [`proto`], does no I/O: it decides what to
-//! send and how to react. This crate adds the drivers, the transports, the typed
-//! client and the server framework.
+//! send and how to react. This crate adds the I/O: transports, the typed client and
+//! the server framework.
 //!
 //! # Guides
 //!
 //! The [guides](https://github.com/bowline-mcp/bowline/tree/main/docs/guides) cover
-//! clients, typed clients, servers, remote servers, authorization, testing and
-//! telemetry.
+//! clients, typed clients, servers, remote servers, authorization, long work as
+//! [tasks](https://github.com/bowline-mcp/bowline/blob/main/docs/guides/tasks.md),
+//! testing and telemetry.
 //! `cargo xtask book --open` shows them as a book.
 
 // Shows on docs.rs which feature an item needs.

@@ -78,7 +78,7 @@ pub async fn serve(options: NodeOptions) -> io::Result<()> {
         .map_err(io::Error::other)?;
     let listener = bind(options.port).await?;
     let address = listener.local_addr()?;
-    let cluster = Cluster::new(&format!("http://{address}/mcp")).lease(options.lease);
+    let cluster = Cluster::new(&format!("http://{address}/mcp")).lease_timeout(options.lease);
     let http = service.http(HttpOptions {
         cluster: Some(cluster),
         idle_timeout: KEPT,

@@ -40,8 +40,8 @@ macro_rules! figures {
         &[$(
             Figure {
                 id: concat!("http-client.", $width, ".rate"),
-                title: concat!($title, ": calls"),
-                unit: "/s",
+                title: $title,
+                unit: "calls/s",
                 better: More,
                 targets: $targets,
             },

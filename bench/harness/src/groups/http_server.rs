@@ -54,8 +54,8 @@ macro_rules! figures {
         &[$(
             Figure {
                 id: concat!("http-server.", $case, ".rate"),
-                title: concat!($title, ": requests"),
-                unit: "/s",
+                title: $title,
+                unit: "requests/s",
                 better: More,
                 targets: $targets,
             },

@@ -300,7 +300,7 @@ impl ClientBuilder {
     /// - In earlier revisions, a question does not name its call, so it counts as a round
     ///   for every call in progress that may ask. [`Timeouts::input`] applies to these calls
     ///   until no question is open; then their own timeout starts again from zero. Questions
-    ///   beyond the limit no longer stop the timeout of the call.
+    ///   beyond the limit no longer extend the timeout of the call.
     #[must_use]
     pub fn max_input_rounds(mut self, rounds: u32) -> Self {
         self.config.max_input_rounds = rounds;
@@ -319,15 +319,22 @@ impl ClientBuilder {
     /// later: `true` by default. A call that becomes a task still ends with its result;
     /// [`ToolCall::as_task`](super::ToolCall::as_task) returns the task itself.
     ///
-    /// Without this, tools that are always run as tasks cannot be called.
+    /// If this is `false`, calls do not declare support for tasks, except those with
+    /// [`request_task`](super::ToolCall::request_task) or
+    /// [`as_task`](super::ToolCall::as_task). Servers then refuse calls of tools that are
+    /// always run as tasks.
+    ///
+    /// In revision 2025-11-25, the tool list says which tools are run as tasks. So if the
+    /// server offers tasks for tool calls, the client lists the tools before its first call
+    /// in a session, and before the next call after the list has changed.
     #[must_use]
     pub fn accept_tasks(mut self, accept: bool) -> Self {
         self.accepts_tasks = accept;
         self
     }
 
-    /// Sets how long a call follows the task that it became: one hour by default. Then it
-    /// fails with a timeout, and the task is cancelled. See
+    /// Sets how long a call waits for the task that it became: one hour by default. Then
+    /// the call fails with a timeout, and the task is cancelled. See
     /// [`ToolCall::task_timeout`](super::ToolCall::task_timeout).
     #[must_use]
     pub fn task_timeout(mut self, timeout: Duration) -> Self {
@@ -356,15 +363,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Limits calls to tools that are as they were when someone reviewed them.
+    /// Refuses to call tools that differ from their reviewed definitions.
     ///
     /// Before the first call of a tool, the client lists the tools and compares them with
     /// the review. It does so again before the next call after a reconnection, after a
     /// change that the server announces, and, where there are no sessions (over HTTP in
     /// revision 2026-07-28), after 60 seconds. The list is part of the call: the options of
-    /// the call, such as its timeout, cover both. A call of a tool that is new or different fails with
-    /// [`Reason::NotAsReviewed`](crate::Reason::NotAsReviewed), and nothing is sent.
-    /// [`Pins`](super::Pins) has other choices.
+    /// the call, such as its timeout, cover both. A call of a tool that is new or different
+    /// fails with [`Reason::NotAsReviewed`](crate::Reason::NotAsReviewed), and the call is
+    /// not sent. Use [`Pins`](super::Pins) to allow some kinds of change, or to have
+    /// changes reported.
     ///
     /// This protects against descriptions and schemas that change silently. It cannot
     /// know what a tool does: a server that means harm may keep its descriptions.

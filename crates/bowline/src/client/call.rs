@@ -63,9 +63,9 @@ impl<'a, R: DecodeResult> Call<'a, R> {
     /// Sets how long the server may take to respond: 30 s by default, see
     /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
     /// [`Timeouts::input`](crate::Timeouts::input) applies instead. After each answer, this
-    /// timeout starts again from zero. If the client is
-    /// [pinned](super::ClientBuilder#method.pinned), the list of tools that may come before
-    /// the call counts too.
+    /// timeout starts again from zero. If this is a call of a tool, the time to list the
+    /// tools, which may precede the call, counts too: see
+    /// [`pinned`](super::ClientBuilder#method.pinned).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self

@@ -236,7 +236,8 @@ impl Client {
         })
     }
 
-    /// Replaces the roots and notifies the server. Nothing is sent unless the client
+    /// Replaces the roots. If a session is open and its revision has that notification
+    /// (2026-07-28 does not), the server is notified. Nothing is sent unless the client
     /// declared roots with [`ClientBuilder::roots`].
     pub fn set_roots(&self, roots: impl IntoIterator<Item = Root>) {
         let roots = roots.into_iter().collect();
@@ -250,7 +251,8 @@ impl Client {
     }
 
     /// Subscribes to the changes of all lists (tools, prompts and resources), and returns
-    /// the notifications that arrive from now on.
+    /// the notifications that arrive from now on. The subscription lasts as long as the
+    /// client: dropping the returned [`Notifications`] does not end it.
     #[must_use]
     pub fn subscribe_to_list_changes(&self) -> Notifications {
         let lists = ListSubscriptions {
@@ -288,8 +290,7 @@ impl Client {
         self.shared().health.borrow().clone()
     }
 
-    /// Returns a channel that receives the health of the connection whenever it
-    /// changes.
+    /// Returns a [`watch::Receiver`] with the health of the connection.
     #[must_use]
     pub fn watch_health(&self) -> watch::Receiver<Health> {
         self.shared().health.subscribe()

@@ -48,15 +48,15 @@ impl<'a, R> ToolCall<'a, R> {
     /// Sets how long the server may take to respond: 30 s by default, see
     /// [`Timeouts`](crate::Timeouts). While the server's questions are being answered,
     /// [`Timeouts::input`](crate::Timeouts::input) applies instead. After each answer, this
-    /// timeout starts again from zero. If the client is
-    /// [pinned](super::ClientBuilder#method.pinned), the list of tools that may come before
-    /// the call counts too.
+    /// timeout starts again from zero. The time to list the tools, which may precede the
+    /// call, counts too: see [`accept_tasks`](super::ClientBuilder::accept_tasks) and
+    /// [`pinned`](super::ClientBuilder#method.pinned).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
     }
 
-    /// Sets how long to follow the task that the call may become: one hour by default, see
+    /// Sets how long the call waits for the task it became: one hour by default, see
     /// [`ClientBuilder::task_timeout`](super::ClientBuilder::task_timeout). When it
     /// expires, the call fails and the task is cancelled. Unlike [`timeout`](Self::timeout),
     /// which limits each request, this limits all of them together, with the time that
@@ -140,7 +140,13 @@ impl<'a, R> ToolCall<'a, R> {
         self.map_call(|call| call.cancel_on(signal))
     }
 
-    /// Sets all options at once, and discards those set before. See [`Call::options`].
+    /// Sets all options at once, and discards those set before, except those of tasks:
+    /// [`task_timeout`](Self::task_timeout), [`task_ttl`](Self::task_ttl) and
+    /// [`request_task`](Self::request_task) are kept. Also see [`Call::options`].
+    ///
+    /// [`CallOptions::task`] is overwritten by those, and by
+    /// [`ClientBuilder::accept_tasks`](super::ClientBuilder::accept_tasks). It only has an
+    /// effect if that is `false`, and the call does not request a task.
     pub fn options(self, options: CallOptions) -> Self {
         self.map_call(|call| call.options(options))
     }
@@ -160,7 +166,9 @@ impl<'a> ToolCall<'a> {
     /// Sends the call and, if the server has questions, returns them instead of passing
     /// them to the handlers set on [`ClientBuilder`](super::ClientBuilder). They can then
     /// be answered later, or by another process, with [`Tools::resume`](super::Tools::resume).
-    /// If the call becomes a task, that is returned, with or without questions.
+    ///
+    /// If the call becomes a task, this returns
+    /// [`ToolCallOutcome::Task`] at once, whether or not the task has questions.
     ///
     /// This works in revision 2026-07-28. In earlier revisions servers ask while the call
     /// is open, so questions still go to the handlers, and the call ends with its result.
@@ -304,7 +312,7 @@ impl<'a, R: ToolOutput> IntoFuture for ToolCall<'a, R> {
 }
 
 /// The future of a tool call. It sends the request when first polled. If the call
-/// becomes a task, it follows the task to its end; dropping it then cancels the task.
+/// becomes a task, it waits for the task to end; dropping it then cancels the task.
 #[must_use = "a call is only sent when it is awaited"]
 pub struct ToolCallFuture<'a, R = CallToolResult> {
     client: &'a Client,

@@ -41,6 +41,13 @@ pub(crate) fn instrument(span: &Span, mut dispatched: Dispatched) -> Dispatched 
     dispatched
 }
 
+/// Emits that a server ignores its cluster, and what is missing.
+#[cfg(feature = "cluster")]
+pub(crate) fn emit_cluster_ignored(server: &str, missing: &'static str) {
+    let event = "cluster.ignored";
+    emit_event!(Level::WARN, event, server, missing);
+}
+
 /// Emits an observation as a `tracing` event.
 // tidy: long table, one arm for each observation
 pub(crate) fn emit(observation: &Observation) {

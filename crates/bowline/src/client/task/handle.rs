@@ -1,4 +1,4 @@
-//! A task that the caller follows.
+//! A handle to a task.
 
 use std::{
     fmt,
@@ -26,8 +26,9 @@ use crate::{
 /// A task of the server: a call whose result is fetched later.
 ///
 /// The task does not depend on the handle: dropping the handle, or the future of one of
-/// its methods, changes nothing, unless [`cancel_on_drop`](Self::cancel_on_drop) is set. To end the task, [`cancel`](Self::cancel) it; to follow
-/// it elsewhere, [save](Self::saved) it. The handle keeps its client open.
+/// its methods, changes nothing, unless [`cancel_on_drop`](Self::cancel_on_drop) is set.
+/// To end the task, [`cancel`](Self::cancel) it. To wait for it in another process,
+/// [save](Self::saved) it. The handle keeps its client open.
 ///
 /// ```
 /// # use bowline::{Client, Error, client::TaskOrResult};
@@ -108,8 +109,10 @@ impl TaskHandle {
         self.poller.info()
     }
 
-    /// Sets how long the server may take to respond to each request about the task: as
-    /// long as to the call, by default. A request that takes longer is repeated.
+    /// Sets how long the server may take to respond to each request about the task: by
+    /// default that of the call, or the client's [`Timeouts`](crate::Timeouts) for a handle
+    /// from [`Tasks::resume`](super::Tasks::resume) or [`Tasks::get`](super::Tasks::get).
+    /// While waiting for the task, a poll that times out is sent again. Other methods fail.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.request_timeout = Some(timeout);
@@ -124,7 +127,7 @@ impl TaskHandle {
         self
     }
 
-    /// Returns what another process needs to follow the task.
+    /// Returns what another process needs to wait for the task.
     #[must_use]
     pub fn saved(&self) -> SavedTask {
         let now = self.client.shared().now();
@@ -136,7 +139,8 @@ impl TaskHandle {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no response, or the server does not know the task.
+    /// Returns an error if the task does not exist or belongs to another caller, or there
+    /// is no response.
     pub async fn refresh(&mut self) -> Result<&TaskInfo, Error> {
         let shared = self.client.shared();
         let outcome = self.send(request(GetTaskParams::new(self.id()))).await;
@@ -164,8 +168,11 @@ impl TaskHandle {
     /// # Errors
     ///
     /// Returns an error if the call failed, the task was cancelled or exceeded its time
-    /// to live, the server does not know it, a question was not answered, or requests
-    /// about it failed too often. In the last two cases, it may be waited for again.
+    /// to live, it does not exist or belongs to another caller, a question was not
+    /// answered, the server asked too often (see
+    /// [`max_input_rounds`](crate::client::ClientBuilder::max_input_rounds)), or requests
+    /// about the task failed too often. In the last three cases, it may be waited for
+    /// again.
     pub async fn wait(&mut self) -> Result<CallToolResult, Error> {
         match self.follow(Questions::Handlers).await {
             FollowEnd::Done(outcome) => self.decode(outcome),
@@ -176,8 +183,8 @@ impl TaskHandle {
     /// Waits until the task has ended or has questions, which are returned instead of
     /// passed to the handlers. [Answer](Self::answer) them, then wait again.
     ///
-    /// In revision 2025-11-25 servers ask by request, so questions still go to the
-    /// handlers.
+    /// In revision 2025-11-25, questions arrive as requests from the server, so they still
+    /// go to the handlers.
     ///
     /// # Errors
     ///
@@ -211,7 +218,8 @@ impl TaskHandle {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no response, or the server does not know the task.
+    /// Returns an error if the task does not exist or belongs to another caller, or there
+    /// is no response.
     pub async fn cancel(&mut self) -> Result<(), Error> {
         let outcome = self.send(request(CancelTaskParams::new(self.id()))).await;
         let is_refused =

@@ -27,7 +27,7 @@ use crate::proto::{
     task::TaskInfo,
 };
 
-/// How long a call follows the task that it became, by default.
+/// How long a call waits for the task it became, by default.
 pub(super) const DEFAULT_TASK_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// The server's tasks: calls whose result is fetched later. See [`Client::tasks`].
@@ -37,8 +37,8 @@ pub struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// Follows a task again that was [saved](TaskHandle::saved), here or in another
-    /// process. Nothing is sent yet.
+    /// Returns a handle to a [saved](TaskHandle::saved) task, of this process or another.
+    /// Nothing is sent yet.
     ///
     /// ```
     /// # use bowline::{Client, Error, client::SavedTask};
@@ -53,11 +53,12 @@ impl<'a> Tasks<'a> {
         TaskHandle::resume(self.client, saved)
     }
 
-    /// Asks the server for a task and follows it from now on.
+    /// Asks the server for the state of a task, and returns a handle to it.
     ///
     /// # Errors
     ///
-    /// Returns an error if the server does not know the task, or not for this caller.
+    /// Returns an error if the task does not exist or belongs to another caller, or there
+    /// is no response.
     pub async fn get(self, id: &str) -> Result<TaskHandle, Error> {
         let call = self.client.request(GetTaskParams::new(id));
         let outcome = call.outcome().await?;
@@ -72,8 +73,8 @@ impl<'a> Tasks<'a> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the server does not know the task. In revision 2025-11-25,
-    /// also if the task has ended.
+    /// Returns an error if the task does not exist or belongs to another caller, or there
+    /// is no response. In revision 2025-11-25, also if the task has ended.
     pub async fn cancel(self, id: &str) -> Result<(), Error> {
         self.client
             .request(CancelTaskParams::new(id))

@@ -87,9 +87,9 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets how long clients may cache lists, and who may share them. By
-    /// default nothing is cached. This does not apply to the contents of
-    /// resources; see [`cache_hint_for`](Self::cache_hint_for).
+    /// Sets how long clients may cache lists and the result of `server/discover`,
+    /// and who may share them. By default nothing is cached. This does not apply to
+    /// the contents of resources; see [`cache_hint_for`](Self::cache_hint_for).
     pub fn cache_hint(mut self, ttl: Duration, scope: CacheScope) -> Self {
         let hint = CacheHint { ttl, scope };
         self.config.discover_cache = hint.clone();
@@ -134,7 +134,7 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets how long calls and steps in progress may take, all together, once the
+    /// Sets the total time that calls and steps in progress have to finish after the
     /// client has closed its end of the connection. The default is five seconds.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.serve_options.shutdown_timeout = timeout;
@@ -166,19 +166,25 @@ impl<S> Server<S> {
         change(&mut self.config);
         self
     }
+
+    /// Sets the clock, for tests that depend on time.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
 }
 
-/// Conversations in revision 2026-07-28.
+/// Several nodes.
 ///
-/// There, a conversation consists of several requests of the client, called
-/// rounds, and each of them may reach another *node*: another process that runs
-/// the same server. Between two rounds the state of the conversation is *sealed*
-/// (encrypted and authenticated), sent to the client with the question, and sent
-/// back by the client with the answer.
+/// A *node* is a process that runs the server. Several nodes can share the work if they
+/// have the same secret and the same stores. What conversations, tasks and sessions leave
+/// in a store, or with a client, is *sealed*: encrypted and authenticated.
 impl<S> Server<S> {
-    /// Sets the keys that seal the state of conversations. The default is a random
-    /// key, which only this process has: no other node, and no process after a
-    /// restart, can resume its conversations.
+    /// Sets the keys that seal what leaves the process: conversations, tasks, changes,
+    /// the senders of forwarded requests, sessions and their events. The default is a
+    /// random key, which only this process has: no other node, and no process after a
+    /// restart, can resume its conversations or tasks. With a random key, changes,
+    /// sessions and events are not sealed, and no requests are forwarded.
     ///
     /// With [`SealKeys::from_secret`], [`journal_store`](Self::journal_store) and
     /// [`sealed_state_store`](Self::sealed_state_store) must be set too, and
@@ -190,11 +196,13 @@ impl<S> Server<S> {
     }
 
     /// Sets all stores at once, for a server with several nodes: those of conversations
-    /// and tasks and, over HTTP, those of sessions, events, used DPoP proofs and revoked
-    /// tokens, unless `HttpOptions` or `Protection` have others. What is stored is
-    /// sealed, so all nodes need the same secret: set [`seal_keys`](Self::seal_keys) too,
-    /// or [`build`](Self::build) returns an error. The crate `bowline-redis` has such
-    /// stores.
+    /// and tasks, the bus of changes and, over HTTP, those of sessions, events, nodes,
+    /// used DPoP proofs and revoked tokens, unless `HttpOptions`, `Cluster` or
+    /// `Protection` have others. The crate `bowline-redis` has such stores.
+    ///
+    /// Conversations, tasks, sessions, events and changes are sealed, so all nodes need
+    /// the same secret: set [`seal_keys`](Self::seal_keys) too, or
+    /// [`build`](Self::build) returns an error, unless the stores are in memory.
     pub fn stores(mut self, stores: impl Into<Stores>) -> Self {
         let stores = stores.into();
         self.journal_store = Some(Arc::clone(&stores.journals));
@@ -207,41 +215,17 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sets the store of journals. A journal records what happened in a
-    /// conversation, so no step runs twice. All nodes must share the store. The
-    /// default is in memory.
-    pub fn journal_store(mut self, store: impl JournalStore) -> Self {
-        self.journal_store = Some(Arc::new(store));
-        self
-    }
-
-    /// Sets the store of sealed states that are too large to be sent to the
-    /// client; see [`max_sealed_state_bytes`](Self::max_sealed_state_bytes). All
-    /// nodes must share the store. The default is in memory.
-    pub fn sealed_state_store(mut self, store: impl SealedStateStore) -> Self {
-        self.sealed_state_store = Some(Arc::new(store));
-        self
-    }
-
-    /// Sets the bus on which nodes tell each other what has changed, so a change that
-    /// one node is told of reaches the clients of all. There is none by default.
+    /// Sets the bus on which nodes tell each other what has changed, so a change
+    /// reported on one node reaches the clients of every node. There is none by default.
     pub fn change_bus(mut self, bus: impl ChangeBus) -> Self {
         self.change_bus = Some(Arc::new(bus));
         self.registrations.router.add(&RELAY_FEATURE);
         self
     }
 
-    /// Sets how long a conversation may last in revision 2026-07-28, for all tools.
-    /// The default is 30 minutes. A task may take as long as it is kept
-    /// ([`TaskOptions::ttl`]). To limit the calls of one tool, in every
-    /// revision, use [`CallLimits::timeout`](crate::server::CallLimits::timeout).
-    pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
-        self.conversation_timeout = timeout;
-        self
-    }
-
     /// Sets how long a node may be silent before another node considers it dead
     /// and takes over its conversation or task. The default is six seconds.
+    /// Values below 100 ms are raised to it.
     ///
     /// A node that runs a round holds a lease on the conversation, and renews it
     /// every third of this period. If it does not renew the lease in time, for
@@ -259,6 +243,39 @@ impl<S> Server<S> {
         self.lease_timeout = timeout.max(Duration::from_millis(100));
         self
     }
+}
+
+/// Conversations in revision 2026-07-28.
+///
+/// There, a conversation consists of several requests of the client, called
+/// rounds, and each of them may reach another node. Between two rounds the state of the
+/// conversation is sealed, sent to the client with the question, and sent back by the
+/// client with the answer.
+impl<S> Server<S> {
+    /// Sets the store of journals. A journal records what happened in a
+    /// conversation, so no step runs twice. All nodes must share the store. The
+    /// default is in memory.
+    pub fn journal_store(mut self, store: impl JournalStore) -> Self {
+        self.journal_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets the store of sealed states that are too large to be sent to the
+    /// client; see [`max_sealed_state_bytes`](Self::max_sealed_state_bytes). All
+    /// nodes must share the store. The default is in memory.
+    pub fn sealed_state_store(mut self, store: impl SealedStateStore) -> Self {
+        self.sealed_state_store = Some(Arc::new(store));
+        self
+    }
+
+    /// Sets how long a conversation may last in revision 2026-07-28, for all tools.
+    /// The default is 30 minutes. A task may take as long as it is kept
+    /// ([`TaskOptions::ttl`]). To limit the calls of one tool, in every
+    /// revision, use [`CallLimits::timeout`](crate::server::CallLimits::timeout).
+    pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
+        self.conversation_timeout = timeout;
+        self
+    }
 
     /// Sets the maximum size of a sealed state that is sent to the client. The
     /// default is 32 KiB. A larger one is kept in the
@@ -266,12 +283,6 @@ impl<S> Server<S> {
     /// reference to it.
     pub fn max_sealed_state_bytes(mut self, bytes: usize) -> Self {
         self.max_sealed_state_bytes = bytes;
-        self
-    }
-
-    /// Sets the clock, for tests that depend on time.
-    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        self.clock = Arc::new(clock);
         self
     }
 }

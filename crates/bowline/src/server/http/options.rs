@@ -111,7 +111,8 @@ pub struct HttpOptions {
     /// that of [`Server::stores`](crate::server::Server::stores), which receives
     /// them sealed, or none.
     pub event_store: Option<Arc<dyn EventStore>>,
-    /// The other nodes, so each can accept all requests. None by default.
+    /// Makes this process a node of a cluster, in which every node accepts the requests
+    /// of all sessions. None by default.
     #[cfg(feature = "cluster")]
     pub cluster: Option<super::Cluster>,
     /// How long a connection may take to send a request head (standalone server

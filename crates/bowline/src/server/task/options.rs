@@ -17,9 +17,11 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct TaskOptions {
     /// How long a task is kept after its creation, and how long it may run, unless
-    /// the client asks for another time. The default is one hour.
+    /// the client asks for another time. The default is one hour. More than
+    /// [`max_ttl`](Self#structfield.max_ttl) is reduced to that.
     pub ttl: Duration,
-    /// The longest time that a client may ask for. The default is one day.
+    /// The longest time that a task is kept, whatever the client asks for. A client that
+    /// asks for more gets this. The default is one day.
     pub max_ttl: Duration,
     /// How long clients should wait between two polls of a task. The default is one
     /// second.
@@ -52,14 +54,17 @@ impl TaskOptions {
         Self::default()
     }
 
-    /// Sets how long a task is kept and may run.
+    /// Sets how long a task is kept and may run, unless the client asks for another time.
+    /// If this is more than [`max_ttl`](Self::max_ttl), that is raised to the same.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
+        self.max_ttl = self.max_ttl.max(ttl);
         self
     }
 
-    /// Sets the longest time that a client may ask for.
+    /// Sets the longest time that a task is kept. Whatever is longer is reduced to this:
+    /// what a client asks for, and a [`ttl`](Self::ttl) that was set before.
     #[must_use]
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         self.max_ttl = ttl;

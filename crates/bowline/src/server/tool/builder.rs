@@ -310,8 +310,9 @@ impl<D, I> ToolBuilder<D, I> {
         self.spec.build(O::schema(), tool_handler).for_state()
     }
 
-    /// Builds a tool in three phases: work before the questions, the questions, and
-    /// work after them. The first and the last phase run once per conversation.
+    /// Starts a tool whose handler runs in three phases: work before the questions, the
+    /// questions, and work after them. The first and the last phase run once per
+    /// conversation.
     pub fn phases(self) -> PhasesNeedBefore<I::Input>
     where
         D: HasDescription,

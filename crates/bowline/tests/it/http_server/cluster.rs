@@ -88,9 +88,8 @@ impl Fleet {
                 .journal_store(MemoryJournalStore::new())
                 .sealed_state_store(MemorySealedStateStore::new())
         });
-        let nodes = Arc::clone(&self.nodes) as Arc<dyn NodeStore>;
-        let cluster = Cluster::new(&address).node_store(nodes);
-        let cluster = cluster.lease(Duration::from_millis(300));
+        let cluster = Cluster::new(&address).node_store(Arc::clone(&self.nodes));
+        let cluster = cluster.lease_timeout(Duration::from_millis(300));
         let options = HttpOptions {
             cluster: Some(cluster),
             ..self.database.options()

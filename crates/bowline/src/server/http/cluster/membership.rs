@@ -47,7 +47,7 @@ impl Membership {
             nodes,
             node,
             address: Arc::clone(&cluster.address),
-            lease: cluster.lease,
+            lease: cluster.lease_timeout,
             valid_until: Mutex::default(),
             term: AtomicU64::new(0),
             is_uncertain: AtomicBool::new(false),

@@ -31,17 +31,28 @@ pub(super) use ownership::RemoteRequest;
 
 use super::HttpOptions;
 use crate::server::dispatch::request::RequestHandler;
+#[cfg(feature = "tracing")]
+use crate::server::tracing_events::emit_cluster_ignored;
 
+/// The bounds of [`Cluster::lease_timeout`].
+const MIN_LEASE_TIMEOUT: Duration = Duration::from_millis(100);
+const MAX_LEASE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a node may be silent before its sessions are taken over, by default.
-const DEFAULT_LEASE: Duration = Duration::from_secs(6);
+const DEFAULT_LEASE_TIMEOUT: Duration = Duration::from_secs(6);
 
-/// The nodes that share the sessions of a server, for
+/// Makes this process a node of a cluster: it accepts requests for the sessions of all
+/// nodes, and other nodes forward requests for its sessions to it. Set it as
 /// [`HttpOptions::cluster`](super::HttpOptions::cluster).
 ///
-/// All nodes need the same [`SessionStore`](super::SessionStore) and the same secret
-/// ([`Server::seal_keys`](crate::server::Server::seal_keys)), both of which
-/// [`Server::stores`](crate::server::Server::stores) makes sure of. Without them there is
-/// nothing to forward by, and the cluster has no effect.
+/// The nodes must share three things:
+///
+/// - a secret: see [`Server::seal_keys`](crate::server::Server::seal_keys);
+/// - a [`NodeStore`];
+/// - a [`SessionStore`](super::SessionStore).
+///
+/// [`Server::stores`](crate::server::Server::stores) sets both stores at once; the crate
+/// `bowline-redis` provides them. If one of the three is missing, the cluster is ignored. With the feature `tracing`, a
+/// warning event says what is missing.
 ///
 /// A forwarded request carries who sent it, sealed with the secret, instead of its
 /// token. Its contents are as safe as the network between the nodes: use `https`
@@ -60,7 +71,7 @@ const DEFAULT_LEASE: Duration = Duration::from_secs(6);
 pub struct Cluster {
     nodes: Option<Arc<dyn NodeStore>>,
     address: Arc<str>,
-    lease: Duration,
+    lease_timeout: Duration,
 }
 
 impl Cluster {
@@ -70,24 +81,25 @@ impl Cluster {
         Self {
             nodes: None,
             address: address.into(),
-            lease: DEFAULT_LEASE,
+            lease_timeout: DEFAULT_LEASE_TIMEOUT,
         }
     }
 
     /// Sets the store of nodes. By default it is that of
     /// [`Server::stores`](crate::server::Server::stores).
     #[must_use]
-    pub fn node_store(mut self, nodes: Arc<dyn NodeStore>) -> Self {
-        self.nodes = Some(nodes);
+    pub fn node_store(mut self, nodes: impl NodeStore) -> Self {
+        self.nodes = Some(Arc::new(nodes));
         self
     }
 
     /// Sets how long a node may be silent before its sessions are taken over: six
-    /// seconds by default. It is renewed at a third of that.
+    /// seconds by default. The node renews its lease every third of this period. Values
+    /// below 100 ms are raised to it, and values above one hour are reduced to that.
     #[must_use]
-    pub fn lease(mut self, lease: Duration) -> Self {
+    pub fn lease_timeout(mut self, timeout: Duration) -> Self {
         // Less would be a load on the store and take sessions from nodes that are slow.
-        self.lease = lease.clamp(Duration::from_millis(100), Duration::from_secs(3600));
+        self.lease_timeout = timeout.clamp(MIN_LEASE_TIMEOUT, MAX_LEASE_TIMEOUT);
         self
     }
 }
@@ -96,7 +108,7 @@ impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cluster")
             .field("address", &self.address)
-            .field("lease", &self.lease)
+            .field("lease_timeout", &self.lease_timeout)
             .finish_non_exhaustive()
     }
 }
@@ -109,20 +121,39 @@ pub(super) struct ClusterNode {
 }
 
 impl ClusterNode {
-    /// Returns the node, or `None` if there is no cluster, or its nodes share no session
-    /// store, node store or secret.
+    /// Returns the node, or `None` if there is no cluster, or something is missing that
+    /// its nodes must share.
     pub(super) fn new(
         options: &HttpOptions,
         node: &Arc<str>,
         handler: &dyn RequestHandler,
     ) -> Option<Self> {
         let cluster = options.cluster.as_ref()?;
-        options.session_store.as_ref()?;
-        let nodes = cluster.nodes.clone();
-        let nodes = nodes.or_else(|| handler.stores()?.nodes.clone())?;
+        match Self::join(cluster, options, node, handler) {
+            Ok(node) => Some(node),
+            Err(missing) => {
+                emit_cluster_ignored(&handler.config().server_info.name, missing);
+                None
+            }
+        }
+    }
+
+    /// Returns the node, or what is missing.
+    fn join(
+        cluster: &Cluster,
+        options: &HttpOptions,
+        node: &Arc<str>,
+        handler: &dyn RequestHandler,
+    ) -> Result<Self, &'static str> {
         let server_name = &handler.config().server_info.name;
-        let seal = ForwardSeal::new(handler.seal_keys(), server_name)?;
-        Some(Self {
+        let seal = ForwardSeal::new(handler.seal_keys(), server_name).ok_or("secret")?;
+        let nodes = cluster.nodes.clone();
+        let nodes = nodes.or_else(|| handler.stores()?.nodes.clone());
+        let nodes = nodes.ok_or("node store")?;
+        if options.session_store.is_none() {
+            return Err("session store");
+        }
+        Ok(Self {
             membership: Arc::new(Membership::new(cluster, nodes, Arc::clone(node))),
             forwarder: Forwarder::new(&cluster.address),
             seal,
@@ -132,5 +163,60 @@ impl ClusterNode {
     /// Gives up the lease: the sessions of this node have ended.
     pub(super) async fn leave(&self) {
         self.membership.leave().await;
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+fn emit_cluster_ignored(_server: &str, _missing: &'static str) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{
+        Server,
+        seal::SealKeys,
+        store::{MemoryJournalStore, MemorySealedStateStore},
+    };
+
+    fn cluster() -> Cluster {
+        Cluster::new("http://127.0.0.1:8000/mcp")
+    }
+
+    /// Returns what a node of this server lacks, which has no session store.
+    fn missing(server: Server, cluster: &Cluster) -> Option<&'static str> {
+        let service = server.build().expect("the server is sound");
+        let options = HttpOptions::default();
+        ClusterNode::join(cluster, &options, &"node".into(), &*service.core).err()
+    }
+
+    #[test]
+    fn nodes_must_share_a_secret_and_two_stores() {
+        let server = || Server::new("acme", "1");
+        let with_secret = || {
+            let keys = SealKeys::from_secret(&[7; 32]).expect("it is long enough");
+            server()
+                .seal_keys(keys)
+                .journal_store(MemoryJournalStore::new())
+                .sealed_state_store(MemorySealedStateStore::new())
+        };
+        let with_nodes = cluster().node_store(MemoryNodeStore::default());
+        assert_eq!(missing(server(), &with_nodes), Some("secret"));
+        assert_eq!(missing(with_secret(), &cluster()), Some("node store"));
+        assert_eq!(missing(with_secret(), &with_nodes), Some("session store"));
+    }
+
+    #[cfg(feature = "tracing")]
+    #[tokio::test]
+    async fn a_cluster_that_is_ignored_is_reported_as_the_guide_has_it() {
+        use crate::tracing_events::capture::assert_documented;
+
+        let service = Server::new("acme", "1").build();
+        let service = service.expect("the server is sound");
+        assert_documented("## Events of clusters", &["cluster.ignored"], || {
+            drop(service.http(HttpOptions {
+                cluster: Some(cluster()),
+                ..HttpOptions::default()
+            }));
+        });
     }
 }

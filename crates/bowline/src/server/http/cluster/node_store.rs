@@ -1,6 +1,10 @@
 //! The nodes that are alive.
 
-use std::{collections::HashMap, sync::Mutex, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
@@ -38,6 +42,25 @@ pub trait NodeStore: Send + Sync + 'static {
     ///
     /// Returns an error if the store failed.
     fn remove<'a>(&'a self, node: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+}
+
+impl<S: NodeStore + ?Sized> NodeStore for Arc<S> {
+    fn register<'a>(
+        &'a self,
+        node: &'a str,
+        address: &'a str,
+        lease: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        S::register(self, node, address, lease)
+    }
+
+    fn address<'a>(&'a self, node: &'a str) -> BoxFuture<'a, Result<Option<String>, StoreError>> {
+        S::address(self, node)
+    }
+
+    fn remove<'a>(&'a self, node: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        S::remove(self, node)
+    }
 }
 
 /// A [`NodeStore`] for nodes in one process, as in tests.

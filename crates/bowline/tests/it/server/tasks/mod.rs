@@ -6,5 +6,6 @@ mod creation;
 mod extension;
 mod faults;
 mod fencing;
+mod options;
 mod rig;
 mod takeover;
