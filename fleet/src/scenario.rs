@@ -67,6 +67,53 @@ pub async fn kill_in_step(options: FleetOptions) -> io::Result<(End, Vec<Violati
     Ok((end, violations))
 }
 
+/// Redis loses everything between two rounds, and the client repeats both of them at all
+/// nodes. Returns what each node said, and what the checker says.
+///
+/// # Errors
+///
+/// Returns an error if the fleet cannot be started, or something does not happen.
+pub async fn forget_between_rounds(
+    options: FleetOptions,
+) -> io::Result<(Vec<String>, Vec<Violation>)> {
+    let fleet = Fleet::start(options).await?;
+    let conversation = "call".to_owned();
+    let call = json!({"name": "book", "arguments": {"conversation": conversation}});
+    let first = Stateless::new(fleet.node_address(0));
+    let asked = result_of(first, "tools/call", &call).await?;
+    let mut rounds = vec![answered(&call, &asked)];
+    let asked = result_of(first, "tools/call", &rounds[0]).await?;
+    rounds.push(answered(&call, &asked));
+    {
+        let mut redis = fleet.redis.lock().await;
+        redis.kill().await?;
+        redis.restart().await?;
+    }
+    let mut said = Vec::new();
+    for node in 0..NODES {
+        let stateless = Stateless::new(fleet.node_address(node));
+        for round in &rounds {
+            let reply = result_of(stateless, "tools/call", round).await;
+            said.push(reply.map_or_else(|error| error.to_string(), |it| it.to_string()));
+        }
+    }
+    let outcome = Outcome {
+        conversation: conversation.clone(),
+        kind: Kind::Rounds,
+        beginnings: 1,
+        end: End::Refused(said[0].clone()),
+        also_reported: Vec::new(),
+    };
+    let log = fleet.end().await?;
+    let violations = check(&Evidence {
+        log: &log,
+        planned: &[conversation],
+        outcomes: &[outcome],
+        is_durable: false,
+    });
+    Ok((said, violations))
+}
+
 /// Kills nodes within a step of a task. Returns how long it took each time until another
 /// node had gone on with the task.
 ///

@@ -55,9 +55,13 @@ impl Client {
     async fn wait_for_result(&mut self, course: &Course, id: &Value) -> End {
         let params = json!({"taskId": id});
         let mut last = "nothing was said".to_owned();
+        let mut has_failed = false;
         while !course.is_overdue() {
             match self.ask_in_session("tasks/get", &params).await {
-                Some(Exchange::Result(task)) => last = format!("the task is {}", task["status"]),
+                Some(Exchange::Result(task)) => {
+                    has_failed = task["status"] == "failed";
+                    last = format!("the task is {}", task["status"]);
+                }
                 Some(Exchange::Error(error)) if error["code"] == -32602 => return End::LostTask,
                 _ => {}
             }
@@ -66,7 +70,7 @@ impl Client {
                 Some(Exchange::Error(error)) if error["code"] == -32602 => return End::LostTask,
                 // The task failed, or the server's store did, or the node that had the
                 // session; a task that failed says so.
-                Some(Exchange::Error(error)) if last.contains("failed") => {
+                Some(Exchange::Error(error)) if has_failed => {
                     let why = error["message"].as_str().unwrap_or_default();
                     return End::Refused(shortened(why));
                 }

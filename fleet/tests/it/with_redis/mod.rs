@@ -45,14 +45,17 @@ async fn everything_happens_once_or_is_reported_as_unknown() {
     assert!(findings.table.count(Column::Completed) > 200, "{findings}");
 }
 
-/// States from before Redis lost its data are refused, so still nothing happens twice.
+/// States from before Redis lost its data are refused, so nothing happens twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_happens_twice_if_redis_forgets() {
+async fn states_from_before_redis_forgot_are_refused() {
     let mut fleet = fleet("forgetful");
     fleet.is_durable = false;
-    let findings = run::run(options(fleet, 400)).await;
-    let findings = findings.expect("the fleet runs");
-    assert!(findings.violations.is_empty(), "{findings}");
+    let ended = scenario::forget_between_rounds(fleet).await;
+    let (said, violations) = ended.expect("it ends");
+    assert_eq!(violations, []);
+    for why in said {
+        assert!(why.contains("requestState was rejected"), "{why}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -256,11 +256,13 @@ impl Session {
         };
         // The expiry is not extended at once on every use. A session that
         // cannot be stored remains available here.
-        let stored = with_store_timeout(store.put(&self.id, stored, timeout * 2)).await;
-        if stored == Some(false) {
+        match with_store_timeout(store.put(&self.id, stored, timeout * 2)).await {
+            Some(true) => {}
             // Another node has taken it over, and answers its client from now on.
-            self.close();
-            return;
+            Some(false) => return self.close(),
+            // The next request stores it: without this, a node that takes it over would not
+            // know, for example, that it was initialized.
+            None => return,
         }
         // Last: if the client disconnects before, the next request stores it.
         let at = Some(Instant::now());

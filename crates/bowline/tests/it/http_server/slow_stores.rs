@@ -259,6 +259,20 @@ async fn what_a_client_left_unnoted_is_noted_later() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_the_store_did_not_take_is_noted_later() {
+    let slow = Arc::new(Slow::default());
+    let (_it, _node, session) = one_node(slow.options()).await;
+    slow.put.hold(1);
+    let level = set_level(&session, 1, "alert").await;
+    assert_eq!(level.unwrap(), 200, "the session is available here");
+    let noted = slow.database.messages(&session.id).join("\n");
+    assert!(!noted.contains("alert"), "{noted}");
+    assert_eq!(session.ask(2, "ping", json!({})).await.status(), 200);
+    let noted = slow.database.messages(&session.id).join("\n");
+    assert!(noted.contains("alert"), "{noted}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_is_ended_even_if_its_client_does_not_wait_for_that() {
     let slow = Arc::new(Slow::default());
     let (_it, _node, session) = one_node(slow.options()).await;
