@@ -58,6 +58,16 @@ async fn states_from_before_redis_forgot_are_refused() {
     }
 }
 
+/// States from before Redis lost its data are refused, so still nothing happens twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_happens_twice_if_redis_forgets() {
+    let mut fleet = fleet("forgetting");
+    fleet.is_durable = false;
+    let findings = run::run(options(fleet, 400)).await;
+    let findings = findings.expect("the fleet runs");
+    assert!(findings.violations.is_empty(), "{findings}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_of_a_node_that_died_is_not_run_again() {
     let ended = scenario::kill_in_step(fleet("guarded")).await;

@@ -134,6 +134,8 @@ impl ReplayEngine {
         state: &str,
         answers: &InputResponses,
     ) -> Result<ResumedConversation, ErrorObject> {
+        // Before the state is opened: what is opened later belongs to this one, or fails.
+        let generation = self.journal_store().generation();
         let state = self.load_state(state, &caller.account).await?;
         if *state.info.binding != *caller.binding {
             return Err(invalid_state("it belongs to another request"));
@@ -149,6 +151,7 @@ impl ReplayEngine {
         let holder: [u8; 16] = random_bytes();
         let access = JournalAccess {
             store: Arc::clone(self.journal_store()),
+            generation,
             seal_keys: self.seal_keys().clone(),
             purpose: self.purpose(),
             id: state.info.nonce.clone(),

@@ -155,6 +155,7 @@ impl Cluster {
     fn access(&self, holder: &str, answer: &str) -> JournalAccess {
         JournalAccess {
             store: Arc::clone(&self.store) as Arc<dyn JournalStore>,
+            generation: None,
             seal_keys: self.seal_keys.clone(),
             purpose: Arc::from(&b"schedules"[..]),
             id: "00ff".into(),

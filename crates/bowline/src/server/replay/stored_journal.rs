@@ -68,6 +68,8 @@ pub(crate) struct StoredJournal {
 #[derive(Clone)]
 pub(crate) struct JournalAccess {
     pub(crate) store: Arc<dyn JournalStore>,
+    /// The generation of the store's data when the state of the round was opened.
+    pub(crate) generation: Option<Arc<str>>,
     pub(crate) seal_keys: SealKeys,
     /// The purpose for sealing: entries of other servers do not open.
     pub(crate) purpose: Arc<[u8]>,
@@ -128,6 +130,27 @@ impl JournalAccess {
         Lease::new(&self.holder, self.lease)
     }
 
+    /// Reads the entries of this round, and acquires the lease if no one else has it.
+    async fn read(&self, from: u64) -> Result<OpenedJournal, StoreError> {
+        let opened = self.store.open(self.key(), from, self.lease()).await?;
+        self.check_generation().map(|()| opened)
+    }
+
+    /// Returns an error if the store has lost its data since the state was opened. A node
+    /// that has learned of that meanwhile, in another round, would find an empty journal,
+    /// and begin steps that have happened.
+    ///
+    /// After an operation, this says in which data it took place: a generation does not
+    /// come back.
+    fn check_generation(&self) -> Result<(), StoreError> {
+        match self.store.generation() == self.generation {
+            true => Ok(()),
+            false => Err(StoreError::new(
+                "it has lost its data since the conversation began",
+            )),
+        }
+    }
+
     /// Opens the journal once no other node runs a round of the conversation.
     /// `on_wait` is called from time to time while one does.
     ///
@@ -138,10 +161,7 @@ impl JournalAccess {
     pub(crate) async fn open(self, on_wait: impl Fn()) -> Result<OpenedRound, ErrorObject> {
         let mut changed: Option<BoxFuture<'_, ()>> = None;
         loop {
-            let opened = self
-                .store
-                .open(self.key(), self.first_position, self.lease())
-                .await;
+            let opened = self.read(self.first_position).await;
             let opened = opened.map_err(|error| store_failed(&error))?;
             let acquired = opened.acquired;
             match self.evaluate(opened) {
@@ -180,10 +200,7 @@ impl JournalAccess {
         self,
         forbidden_steps: &[&str],
     ) -> Result<Option<StoredJournal>, ErrorObject> {
-        let opened = self
-            .store
-            .open(self.key(), self.first_position, self.lease())
-            .await;
+        let opened = self.read(self.first_position).await;
         let opened = opened.map_err(|error| store_failed(&error))?;
         if !opened.acquired {
             return Ok(None);
@@ -449,7 +466,7 @@ impl StoredJournal {
         value: Option<&Bytes>,
     ) -> Result<AppendOutcome, StoreError> {
         let access = &self.access;
-        let opened = access.store.open(access.key(), at, access.lease()).await?;
+        let opened = access.read(at).await?;
         let is_ours = value.is_none_or(|value| opened.entries.first() == Some(value));
         Ok(
             match opened.acquired && opened.next_position == at + 1 && is_ours {
@@ -493,10 +510,8 @@ impl StoredJournal {
     /// same round, its response is equally valid and was first.
     async fn load_recorded_end(&self) -> Result<Bytes, ErrorObject> {
         let access = &self.access;
-        let opened = access
-            .store
-            .open(access.key(), access.first_position, access.lease());
-        let opened = opened.await.map_err(|error| store_failed(&error))?;
+        let opened = access.read(access.first_position).await;
+        let opened = opened.map_err(|error| store_failed(&error))?;
         match access.evaluate(opened)? {
             RoundState::Ended(Some(answer)) => Ok(answer),
             _ => Err(already_continued()),
@@ -548,7 +563,10 @@ impl StoredJournal {
                         .await;
                 }
                 Err(_) if attempt < APPEND_ATTEMPTS => sleep(delay).await,
-                ended => return ended,
+                ended => {
+                    access.check_generation()?;
+                    return ended;
+                }
             }
             attempt += 1;
             delay *= 2;

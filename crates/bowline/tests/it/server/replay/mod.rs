@@ -16,6 +16,7 @@ mod late;
 mod limits;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]
 mod long;
+mod lost_data;
 mod notifications;
 mod once;
 mod order;
