@@ -218,7 +218,7 @@ impl Core {
         let info = resumed.info;
         let opened = resumed.access.open(report_waiting(&invocation)).await;
         let (journal, since) = match opened {
-            Ok(OpenedRound::Run(journal, since)) => (journal, since),
+            Ok(OpenedRound::Run(journal, since)) => (*journal, since),
             Ok(OpenedRound::Finished(answer)) => {
                 let ended = RecordedRound::Ended(StoredReply::decode(&answer));
                 return (round.convert)(ended, &invocation.request.context);

@@ -179,7 +179,7 @@ async fn run_round(
     counts: [Count; 3],
 ) -> Option<String> {
     let (journal, since) = match access.open(|| {}).await {
-        Ok(OpenedRound::Run(journal, since)) => (journal, since),
+        Ok(OpenedRound::Run(journal, since)) => (*journal, since),
         Ok(OpenedRound::Finished(answer)) => return String::from_utf8(answer.to_vec()).ok(),
         Err(_) => return None,
     };

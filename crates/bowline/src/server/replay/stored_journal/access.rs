@@ -81,7 +81,7 @@ pub(super) struct StoredEntry {
 /// The action to take for a round.
 pub(crate) enum OpenedRound {
     /// Run it. These events happened in it before.
-    Run(StoredJournal, Vec<Entry>),
+    Run(Box<StoredJournal>, Vec<Entry>),
     /// The conversation has ended in it, with this response.
     Finished(Bytes),
 }
@@ -282,7 +282,7 @@ impl JournalAccess {
             }
         }
         events.extend(interrupted);
-        Ok(OpenedRound::Run(journal, events))
+        Ok(OpenedRound::Run(Box::new(journal), events))
     }
 
     /// Releases the lease, if it was acquired.
