@@ -322,6 +322,7 @@ impl World {
         let flags = data.byte();
         CallOptions {
             session: None,
+            elapsed: Duration::from_millis(u64::from(flags)),
             timeout: (flags & 1 != 0).then(|| Duration::from_millis(u64::from(data.byte()) * 16)),
             policy: if flags & 2 != 0 {
                 CallPolicy::WaitForConnection
