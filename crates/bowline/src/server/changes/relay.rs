@@ -115,18 +115,12 @@ impl ChangeRelay {
             change: change.clone(),
         };
         let plain = serde_json::to_vec(&message).unwrap_or_default();
-        match keys.is_shared() {
-            true => keys.seal_bytes(&purpose(), &plain).into(),
-            false => plain.into(),
-        }
+        keys.seal_if_shared(&purpose(), plain.into())
     }
 
     /// Returns the change of another node.
     fn open(&self, keys: &SealKeys, sealed: &Bytes) -> Option<Change> {
-        let plain = match keys.is_shared() {
-            true => keys.open_bytes(&purpose(), sealed).ok()?.into(),
-            false => sealed.clone(),
-        };
+        let plain = keys.open_if_shared(&purpose(), sealed)?;
         let message: Message<'_> = serde_json::from_slice(&plain).ok()?;
         (message.node != self.node).then_some(message.change)
     }

@@ -11,7 +11,7 @@ use crate::{
 /// Seals session records and events. Without a secret no other node could open
 /// them, and they are stored as they are.
 pub(super) struct SessionSeal {
-    keys: Option<SealKeys>,
+    keys: SealKeys,
     server_name: Box<str>,
 }
 
@@ -28,26 +28,29 @@ pub(super) struct SessionContents {
 impl SessionSeal {
     pub(super) fn new(keys: &SealKeys, server_name: &str) -> Self {
         Self {
-            keys: keys.is_shared().then(|| keys.clone()),
+            keys: keys.clone(),
             server_name: server_name.into(),
         }
     }
 
     pub(super) fn seal_record(&self, id: &SessionId, contents: &SessionContents) -> Bytes {
         let plain = serde_json::to_vec(contents).unwrap_or_default();
-        self.seal(&self.record_purpose(id), plain.into())
+        let purpose = self.record_purpose(id);
+        self.keys.seal_if_shared(&purpose, plain.into())
     }
 
     /// Opens a record, unless it was altered, or sealed with another secret or for
     /// another session.
     pub(super) fn open_record(&self, id: &SessionId, value: &Bytes) -> Option<SessionContents> {
-        let plain = self.open(&self.record_purpose(id), value)?;
+        let purpose = self.record_purpose(id);
+        let plain = self.keys.open_if_shared(&purpose, value)?;
         serde_json::from_slice(&plain).ok()
     }
 
     /// Seals the message of an event, for its position in a stream.
     pub(super) fn seal_event(&self, id: &SessionId, event_id: &str, message: Bytes) -> Bytes {
-        self.seal(&self.event_purpose(id, event_id), message)
+        let purpose = self.event_purpose(id, event_id);
+        self.keys.seal_if_shared(&purpose, message)
     }
 
     pub(super) fn open_event(
@@ -56,21 +59,8 @@ impl SessionSeal {
         event_id: &str,
         value: &Bytes,
     ) -> Option<Bytes> {
-        self.open(&self.event_purpose(id, event_id), value)
-    }
-
-    fn seal(&self, purpose: &[u8; 32], plain: Bytes) -> Bytes {
-        match &self.keys {
-            Some(keys) => keys.seal_bytes(purpose, &plain).into(),
-            None => plain,
-        }
-    }
-
-    fn open(&self, purpose: &[u8; 32], value: &Bytes) -> Option<Bytes> {
-        match &self.keys {
-            Some(keys) => keys.open_bytes(purpose, value).ok().map(Bytes::from),
-            None => Some(value.clone()),
-        }
+        let purpose = self.event_purpose(id, event_id);
+        self.keys.open_if_shared(&purpose, value)
     }
 
     fn record_purpose(&self, id: &SessionId) -> [u8; 32] {

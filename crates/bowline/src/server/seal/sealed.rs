@@ -15,6 +15,7 @@
 use std::fmt;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
 use chacha20poly1305::{
     XNonce,
     aead::{Aead, Payload},
@@ -84,6 +85,26 @@ impl SealKeys {
         let aad = &associated_data(header, purpose);
         let opened = key.cipher.decrypt(&nonce, Payload { msg, aad });
         opened.map_err(|_| UnsealError::Invalid)
+    }
+}
+
+/// For what other nodes are to open, and would otherwise be stored or sent as it is.
+impl SealKeys {
+    /// Seals bytes if the keys come from a secret. Without one, no other node could open
+    /// them, and they are returned as they are.
+    pub(crate) fn seal_if_shared(&self, purpose: &[u8], plain: Bytes) -> Bytes {
+        match self.is_shared() {
+            true => self.seal_bytes(purpose, &plain).into(),
+            false => plain,
+        }
+    }
+
+    /// Opens what [`seal_if_shared`](Self::seal_if_shared) returned.
+    pub(crate) fn open_if_shared(&self, purpose: &[u8], value: &Bytes) -> Option<Bytes> {
+        match self.is_shared() {
+            true => self.open_bytes(purpose, value).ok().map(Bytes::from),
+            false => Some(value.clone()),
+        }
     }
 }
 
