@@ -42,9 +42,6 @@ impl Client {
     async fn ask_in_session(&mut self, method: &str, params: &Value) -> Option<Exchange> {
         let mut session = self.session(&WITH_TASKS).await?;
         let exchange = session.ask(method, params, &mut self.random).await;
-        if matches!(exchange, Exchange::Unknown(_)) {
-            session.cancel_last(&mut self.random).await;
-        }
         if !matches!(exchange, Exchange::SessionGone) {
             self.session = Some(session);
         }

@@ -243,15 +243,6 @@ impl Session {
         }
     }
 
-    /// Gives up the last request, whose response is lost: otherwise its questions stay with
-    /// it.
-    pub(super) async fn cancel_last(&self, random: &mut Random) {
-        let params = json!({"requestId": self.next_id - 1});
-        let cancelled =
-            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-        self.deliver(&cancelled, random).await;
-    }
-
     /// Answers a question, at any node.
     async fn answer(&self, question: &Value, random: &mut Random) {
         let key = question["params"]["message"].as_str().unwrap_or_default();

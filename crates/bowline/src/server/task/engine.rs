@@ -1,7 +1,6 @@
 //! Storing tasks and changing them.
 
 use std::{
-    collections::HashSet,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -12,6 +11,7 @@ use tokio::sync::{Notify, Semaphore};
 use super::{
     options::TaskOptions,
     record::TaskRecord,
+    result_waiters::ResultWaiters,
     running::{RunLease, RunningTasks},
 };
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
             TaskStore, TaskUpdate, UpdateOutcome,
         },
     },
-    sync::{Mutex, lock},
+    sync::Mutex,
 };
 
 /// How often a change is tried again if the task changed meanwhile.
@@ -48,8 +48,8 @@ pub(crate) struct TaskEngine {
     pub(super) permits: Arc<Semaphore>,
     /// The tasks that run here.
     pub(super) running: Mutex<RunningTasks>,
-    /// The tasks whose questions a client is asked right now.
-    pub(super) asking: Mutex<HashSet<Box<str>>>,
+    /// The requests that wait for results of tasks.
+    pub(super) result_waiters: Mutex<ResultWaiters>,
     /// Notified when the last task that runs here has ended.
     pub(super) idle: Notify,
     /// Whether this process takes over tasks of others.
@@ -128,7 +128,7 @@ impl TaskEngine {
             lease_timeout,
             permits: Arc::new(permits),
             running: Mutex::default(),
-            asking: Mutex::default(),
+            result_waiters: Mutex::default(),
             idle: Notify::new(),
             takes_over: OnceLock::new(),
         }
@@ -293,22 +293,4 @@ impl Tasks<'_> {
 pub(super) fn unknown_task() -> ErrorObject {
     let message = "Unknown task: it does not exist, or has expired";
     ErrorObject::new(code::INVALID_PARAMS, message)
-}
-
-/// The right to ask the client the questions of a task.
-pub(super) struct AskingGuard<'a>(&'a TaskEngine, Box<str>);
-
-impl Drop for AskingGuard<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.asking).remove(&self.1);
-    }
-}
-
-impl TaskEngine {
-    /// Returns the right to ask the questions of a task, unless someone has it: a
-    /// client may wait for its result more than once.
-    pub(super) fn begin_asking(&self, id: &str) -> Option<AskingGuard<'_>> {
-        let is_first = lock(&self.asking).insert(id.into());
-        is_first.then(|| AskingGuard(self, id.into()))
-    }
 }

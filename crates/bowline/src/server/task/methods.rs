@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::time::{Duration, sleep};
 
-use super::{engine::TaskKey, record::TaskRecord, running::RunLease};
+use super::{engine::TaskKey, record::TaskRecord, result_waiters::ResultWaiter, running::RunLease};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, code},
@@ -105,7 +105,7 @@ impl Core {
     }
 
     /// Waits until the task has ended. Meanwhile, its questions are asked on this
-    /// request.
+    /// request, until a newer one waits too.
     fn handle_task_result(
         self: Arc<Self>,
         request: Request,
@@ -114,6 +114,7 @@ impl Core {
         let channel = open_channel(&request);
         pending(async move {
             let key = task_key(&request)?;
+            let waiter = self.task_engine.begin_waiting(&key.id);
             loop {
                 // Before the task is loaded, so no change is missed.
                 let changed = self.task_engine.store().wait_for_change(key.as_store_key());
@@ -121,14 +122,15 @@ impl Core {
                 if let Some(payload) = task.to_core_payload() {
                     return payload.map(|payload| request.encode_reply(payload));
                 }
-                let questions = task.open_questions().cloned();
-                match questions.zip(self.task_engine.begin_asking(&key.id)) {
-                    Some((questions, _asking)) => {
-                        self.ask_for_task(&key, questions, &channel).await?;
+                match task.open_questions().filter(|_| waiter.is_newest()) {
+                    Some(questions) => {
+                        self.ask_for_task(&key, questions, &channel, &waiter)
+                            .await?;
                     }
                     None => {
                         tokio::select! {
                             () = changed => {}
+                            () = waiter.newest_changed() => {}
                             () = sleep(WAIT_INTERVAL) => {}
                         }
                     }
@@ -225,17 +227,24 @@ impl Core {
         Ok((changed.record, changed.is_changed))
     }
 
-    /// Asks the client the questions of a task, and gives it the answers.
+    /// Asks the client the questions of a task, and gives it the answers. A question is
+    /// withdrawn if a newer request asks it.
     async fn ask_for_task(
         self: &Arc<Self>,
         key: &TaskKey,
-        questions: InputRequests,
+        questions: &InputRequests,
         channel: &ClientChannel,
+        waiter: &ResultWaiter<'_>,
     ) -> Result<(), ErrorObject> {
         for (name, question) in questions.iter() {
             let mut question = question.clone();
             mark_related(&mut question, &key.id);
-            let answer = match channel.ask(question, None).await {
+            let outcome = tokio::select! {
+                biased;
+                outcome = channel.ask(question, None) => outcome,
+                () = waiter.newest_changed() => return Ok(()),
+            };
+            let answer = match outcome {
                 Outcome::Result(answer) => answer,
                 Outcome::Error(error) => return self.refuse_question(key, name, error).await,
                 Outcome::Failed(failure) => {

@@ -13,7 +13,8 @@
 //! - [`start`] turns a call into a task, [`create`] stores it, [`run`] runs its rounds, [`running`] lists the
 //!   runs of this process;
 //! - [`takeover`] takes over tasks of nodes that are gone, and
-//! - [`methods`] answers the requests about tasks, in both dialects.
+//! - [`methods`] answers the requests about tasks, in both dialects; [`result_waiters`] are those
+//!   that wait for a result.
 
 mod channel;
 mod create;
@@ -22,6 +23,7 @@ mod methods;
 mod options;
 mod policy;
 mod record;
+mod result_waiters;
 mod run;
 mod running;
 mod start;

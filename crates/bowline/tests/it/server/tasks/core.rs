@@ -88,10 +88,7 @@ async fn a_client_that_gives_up_waiting_may_wait_again() {
     let first = client.request("tasks/result", &json!({"taskId": id})).await;
     let question = client.receive().await;
     assert_eq!(question["method"], "elicitation/create");
-    let cancelled = json!({"requestId": first});
-    let cancelled =
-        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled});
-    client.send(&cancelled).await;
+    cancel(&mut client, first).await;
     let second = client.request("tasks/result", &json!({"taskId": id})).await;
     let again = loop {
         let frame = client.receive().await;
@@ -104,6 +101,94 @@ async fn a_client_that_gives_up_waiting_may_wait_again() {
         .send(&json!({"jsonrpc": "2.0", "id": again["id"], "result": answer}))
         .await;
     let result = client.answer(second).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+/// Receives until a question of the task comes.
+async fn question(client: &mut CorePeer) -> Value {
+    loop {
+        let frame = client.receive().await;
+        if frame["method"] == "elicitation/create" {
+            return frame;
+        }
+        client.arrived.push(frame);
+    }
+}
+
+async fn answer(client: &mut CorePeer, question: &Value) {
+    let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+    client
+        .send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}))
+        .await;
+}
+
+async fn cancel(client: &mut CorePeer, request: u64) {
+    let params = json!({"requestId": request});
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    client.send(&cancelled).await;
+}
+
+/// The connection of the older request may be gone, with its question.
+#[tokio::test(start_paused = true)]
+async fn the_newest_request_that_waits_takes_over_the_questions() {
+    let app = App::default();
+    let mut client = CorePeer::new(&service(&app)).await;
+    let id = client.create("name").await;
+    let first = client.request("tasks/result", &json!({"taskId": id})).await;
+    let unseen = question(&mut client).await;
+    let second = client.request("tasks/result", &json!({"taskId": id})).await;
+    let again = question(&mut client).await;
+    assert_ne!(unseen["id"], again["id"]);
+    answer(&mut client, &again).await;
+    for waiting in [first, second] {
+        // In either order.
+        let is_its = |it: &Value| it["id"] == waiting && it.get("method").is_none();
+        let arrived = client.arrived.iter().position(is_its);
+        let result = match arrived {
+            Some(at) => client.arrived.remove(at),
+            None => client.answer(waiting).await,
+        };
+        assert_eq!(result["result"]["content"][0]["text"], "Hello, Ada!");
+    }
+    let is_withdrawal = |it: &&Value| it["method"] == "notifications/cancelled";
+    let withdrawn: Vec<_> = client.arrived.iter().filter(is_withdrawal).collect();
+    let withdrawn: Vec<_> = withdrawn
+        .iter()
+        .map(|it| &it["params"]["requestId"])
+        .collect();
+    assert_eq!(withdrawn, [&unseen["id"]], "only the older question");
+    assert_eq!(app.effects(), ["Ada"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_that_were_taken_over_outlive_the_older_request() {
+    let app = App::default();
+    let mut client = CorePeer::new(&service(&app)).await;
+    let id = client.create("name").await;
+    let first = client.request("tasks/result", &json!({"taskId": id})).await;
+    question(&mut client).await;
+    let second = client.request("tasks/result", &json!({"taskId": id})).await;
+    let asked = question(&mut client).await;
+    cancel(&mut client, first).await;
+    answer(&mut client, &asked).await;
+    let result = client.answer(second).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_request_asks_again_when_the_newest_has_left() {
+    let app = App::default();
+    let mut client = CorePeer::new(&service(&app)).await;
+    let id = client.create("name").await;
+    let first = client.request("tasks/result", &json!({"taskId": id})).await;
+    question(&mut client).await;
+    let second = client.request("tasks/result", &json!({"taskId": id})).await;
+    question(&mut client).await;
+    cancel(&mut client, second).await;
+    let asked = question(&mut client).await;
+    answer(&mut client, &asked).await;
+    let result = client.answer(first).await;
     assert_eq!(result["result"]["content"][0]["text"], "Hello, Ada!");
 }
 
