@@ -26,7 +26,7 @@ use crate::{
         },
         replay::state::{account, is_valid_answer},
         service::Core,
-        store::LeaseUpdate,
+        store::{Lease, LeaseUpdate},
     },
 };
 
@@ -168,7 +168,7 @@ impl Core {
 }
 
 impl Core {
-    /// Gives answers to a task. Once it has all, it goes on, here.
+    /// Gives answers to a task. Once it has all, it goes on, here if this node has its tool.
     async fn answer_task(
         self: &Arc<Self>,
         key: &TaskKey,
@@ -189,7 +189,13 @@ impl Core {
                     AnswerOutcome::Partial => Some(LeaseUpdate::Keep),
                     AnswerOutcome::Complete => {
                         record.answers = record.task.resume(now).unwrap_or_default();
-                        Some(LeaseUpdate::Take(engine.lease(&holder)))
+                        Some(LeaseUpdate::Take(
+                            match self.leaves_to_others(&record.call) {
+                                // It has ended already, so a node with the tool takes over.
+                                true => Lease::new(&holder, Duration::ZERO),
+                                false => engine.lease(&holder),
+                            },
+                        ))
                     }
                 }
             })
@@ -200,7 +206,8 @@ impl Core {
         if changed.is_changed {
             let (record, version) = (changed.record, changed.version);
             self.notify_task_changed(&record);
-            if record.task.open_questions().is_none() {
+            let is_complete = record.task.open_questions().is_none();
+            if is_complete && !self.leaves_to_others(&record.call) {
                 self.spawn_task(key.clone(), record, RunLease { holder, version });
             }
         }

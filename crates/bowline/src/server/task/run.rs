@@ -109,6 +109,18 @@ impl Core {
         tokio::spawn(run.run(round));
     }
 
+    /// Returns whether a task is for other nodes, because this one does not have what it
+    /// calls: during a deployment, nodes with other tools share the store.
+    pub(super) fn leaves_to_others(&self, call: &StoredCall) -> bool {
+        let is_alone = self.task_engine.store().instance_id().is_some();
+        let has_tool = || {
+            let catalog = self.catalog();
+            let tool = catalog.tools.get(&call.tool);
+            tool.is_some_and(|tool| tool.shared.handler.conversation_handler().is_some())
+        };
+        !is_alone && !(has_tool() && Revision::parse(&call.revision).is_some())
+    }
+
     /// Starts the round that a task waits for.
     ///
     /// # Errors
@@ -209,16 +221,24 @@ impl TaskRun {
             () = self.stopped.notified() => return,
             () = self.keep_lease(&channel) => return,
         };
-        self.store_end(recorded).await;
+        match recorded {
+            Some(recorded) => self.store_end(recorded).await,
+            None => {
+                self.core
+                    .task_engine
+                    .end_lease(&self.key, &self.lease)
+                    .await
+            }
+        }
     }
 
     /// Runs the round that the task waits for, once it is its turn. A round that failed
-    /// is repeated.
+    /// is repeated. Returns `None` if the task is for other nodes.
     async fn run_rounds(
         &self,
         first: Option<RunningRound>,
         channel: &TaskChannel,
-    ) -> RecordedRound {
+    ) -> Option<RecordedRound> {
         let (mut next, _permit) = match first {
             Some(running) => (Some(running.round), running.permit),
             None => (None, self.core.task_engine.permit().await),
@@ -228,6 +248,7 @@ impl TaskRun {
         loop {
             let recorded = match next.take() {
                 Some(round) => round.await,
+                None if self.core.leaves_to_others(&self.record.call) => return None,
                 None => match self.core.start_task_round(&self.record, channel.clone()) {
                     Ok(round) => round.await,
                     Err(error) => RecordedRound::Ended(StoredReply::Error(error)),
@@ -235,7 +256,7 @@ impl TaskRun {
             };
             match recorded {
                 RecordedRound::Retryable(_) if attempts < MAX_ATTEMPTS => sleep(delay).await,
-                recorded => return recorded,
+                recorded => return Some(recorded),
             }
             delay *= 2;
             attempts += 1;

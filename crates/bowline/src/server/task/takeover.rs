@@ -16,9 +16,18 @@ use crate::{
     sync::lock,
 };
 
-/// How many tasks that cannot be opened are looked at in one go. Those behind them come
+/// How many tasks that are for other nodes are looked at in one go. Those behind them come
 /// next: the leases of these end later then.
-const MAX_UNREADABLE: usize = 64;
+const MAX_LEFT: usize = 64;
+
+/// How many tasks without a node are left to others.
+#[derive(Clone, Copy, Default)]
+struct LeftTasks {
+    /// Those that cannot be opened here.
+    unreadable: usize,
+    /// Those that call a tool that this node does not have.
+    without_tool: usize,
+}
 
 impl Core {
     /// Starts to look for tasks whose node is gone, once, if other nodes share the
@@ -31,56 +40,72 @@ impl Core {
         tokio::spawn(take_over(Arc::downgrade(self), engine.lease_timeout / 2));
     }
 
-    /// Takes over all tasks whose lease has expired. Returns how many of them cannot be
-    /// opened here.
+    /// Takes over all tasks whose lease has expired, except for those that are for other
+    /// nodes: it cannot open them, or does not have their tool. Returns how many of these
+    /// there are.
     ///
-    /// Those are for nodes with another key, which find them at once: their leases end
-    /// here. That happens last, or they would be claimed again and again.
-    async fn take_over_tasks(self: &Arc<Self>) -> usize {
-        let mut unreadable = Vec::new();
+    /// Their leases end here, so other nodes find them at once. That happens last, or they
+    /// would be claimed again and again.
+    async fn take_over_tasks(self: &Arc<Self>) -> LeftTasks {
+        let (mut left, mut leases) = (LeftTasks::default(), Vec::new());
         // After an error, the next round tries again.
-        while unreadable.len() < MAX_UNREADABLE
+        while leases.len() < MAX_LEFT
             && let Ok(Some(claimed)) = self.tasks().claim().await
         {
             match claimed.record {
-                Some(record) => self.spawn_task(claimed.key, record, claimed.lease),
-                None => unreadable.push((claimed.key, claimed.lease)),
+                Some(record) if self.leaves_to_others(&record.call) => left.without_tool += 1,
+                Some(record) => {
+                    self.spawn_task(claimed.key, record, claimed.lease);
+                    continue;
+                }
+                None => left.unreadable += 1,
             }
+            leases.push((claimed.key, claimed.lease));
         }
-        for (key, lease) in &unreadable {
+        for (key, lease) in &leases {
             self.task_engine.end_lease(key, lease).await;
         }
-        unreadable.len()
+        left
     }
 }
 
 /// Takes over tasks at an interval, as long as there is a server.
 async fn take_over(core: Weak<Core>, interval: Duration) {
-    let mut reported = 0;
+    let mut reported = LeftTasks::default();
     loop {
         sleep(interval).await;
         let Some(core) = core.upgrade() else {
             return;
         };
-        let unreadable = core.take_over_tasks().await;
-        if unreadable > reported {
-            report_unreadable(&core, unreadable);
-        }
-        reported = unreadable;
+        let left = core.take_over_tasks().await;
+        report_left_tasks(&core, reported, left);
+        reported = left;
     }
 }
 
-/// Reports that there are tasks that this node cannot open.
-fn report_unreadable(core: &Core, count: usize) {
+/// Reports that there are more tasks than before that this node leaves to others.
+fn report_left_tasks(core: &Core, before: LeftTasks, now: LeftTasks) {
     #[cfg(feature = "tracing")]
-    tracing::warn!(
-        target: "bowline",
-        event = "tasks.unreadable",
-        server = &*core.replay.server_name,
-        count,
-        "tasks without a node cannot be opened with the seal keys of this one"
-    );
-    let _ = (core, count);
+    if now.unreadable > before.unreadable {
+        tracing::warn!(
+            target: "bowline",
+            event = "tasks.unreadable",
+            server = &*core.replay.server_name,
+            count = now.unreadable,
+            "tasks without a node cannot be opened with the seal keys of this one"
+        );
+    }
+    #[cfg(feature = "tracing")]
+    if now.without_tool > before.without_tool {
+        tracing::warn!(
+            target: "bowline",
+            event = "tasks.unknown_tool",
+            server = &*core.replay.server_name,
+            count = now.without_tool,
+            "tasks without a node call tools that this one does not have"
+        );
+    }
+    let _ = (core, before, now);
 }
 
 impl TaskEngine {
@@ -107,7 +132,7 @@ impl TaskEngine {
     }
 
     /// Ends a lease now, so another node can claim the task.
-    async fn end_lease(&self, key: &TaskKey, lease: &RunLease) {
+    pub(super) async fn end_lease(&self, key: &TaskKey, lease: &RunLease) {
         let lease = Lease::new(&lease.holder, Duration::ZERO);
         // If this fails, it ends by itself.
         let _ = self.store().renew(key.as_store_key(), lease).await;

@@ -218,6 +218,13 @@ impl Shared {
         build(self.server(app, 8))
     }
 
+    /// A node that does not have a tool of the others.
+    pub(super) fn node_without_tool(&self, app: &App, tool: &str) -> Service<App> {
+        let node = self.node(app);
+        assert!(node.remove_tool(tool), "it has the tool");
+        node
+    }
+
     /// A node, and its way to the tasks.
     pub(super) fn faulty_node(&self, app: &App) -> (Service<App>, Arc<FaultyTasks>) {
         let way = FaultyTasks::new(Arc::clone(&self.tasks) as _);

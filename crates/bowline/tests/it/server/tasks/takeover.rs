@@ -274,3 +274,65 @@ async fn a_store_outside_sees_nothing() {
         }
     }
 }
+
+/// Waits until a task was looked at by a node that takes over tasks, this many times.
+async fn wait_for_claims(shared: &Shared, id: &str, count: usize) {
+    let claims = || shared.tasks.claimed().iter().filter(|it| *it == id).count();
+    while claims() < count {
+        sleep(LEASE / 10).await;
+    }
+}
+
+#[tokio::test]
+async fn a_node_without_the_tool_leaves_tasks_to_others() {
+    let (shared, app) = (Shared::new(), App::default());
+    let node = Node::new(&shared, &app);
+    let id = node.create("steps").await;
+    app.wait_at_gate().await;
+    node.die().await;
+    app.open_gate();
+    let older = shared.node_without_tool(&app, "steps");
+    let mut client = ExtensionPeer::new(&older);
+    client.create("hello").await;
+    let looked_at = timeout(Duration::from_secs(60), wait_for_claims(&shared, &id, 3)).await;
+    looked_at.expect("it is left to others, again and again");
+    assert_eq!(client.get(&id).await["status"], "working");
+    // A node with the tool is started.
+    let mut client = ExtensionPeer::new(&shared.node(&app));
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "both");
+    assert_eq!(app.effects(), ["one", "two"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_without_the_tool_takes_answers_for_those_that_have_it() {
+    let (shared, app) = (Shared::new(), App::default());
+    let mut client = ExtensionPeer::new(&shared.node(&app));
+    let id = client.create("name").await;
+    client.wait(&id, "input_required").await;
+    let mut older = ExtensionPeer::new(&shared.node_without_tool(&app, "name"));
+    let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
+    older.update(&id, &answer).await;
+    let task = client.wait(&id, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "Hello, Ada!");
+    assert_eq!(shared.tasks.claimed(), [id]);
+}
+
+/// The tool is removed while its task waits for its turn.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_loses_the_tool_gives_the_task_back() {
+    let (shared, app) = (Shared::new(), App::default());
+    let [first, second] = busy_node(&shared, &app);
+    let mut client = ExtensionPeer::new(&first);
+    let mut other = ExtensionPeer::new(&second);
+    let held = client.create("held").await;
+    app.wait_at_gate().await;
+    let waiting = client.create("hello").await;
+    assert!(first.remove_tool("hello"), "it had the tool");
+    app.open_gate();
+    client.wait(&held, "completed").await;
+    // The second node begins to look for abandoned tasks.
+    other.create("reports").await;
+    let task = client.wait(&waiting, "completed").await;
+    assert_eq!(task["result"]["content"][0]["text"], "Hello!");
+}
