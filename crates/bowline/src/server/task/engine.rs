@@ -57,7 +57,7 @@ pub(crate) struct TaskEngine {
 }
 
 /// The address of a task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskKey {
     pub(super) id: Box<str>,
     /// A digest of the principal.

@@ -114,7 +114,7 @@ impl Core {
         let channel = open_channel(&request);
         pending(async move {
             let key = task_key(&request)?;
-            let waiter = self.task_engine.begin_waiting(&key.id);
+            let waiter = self.task_engine.begin_waiting(&key);
             loop {
                 // Before the task is loaded, so no change is missed.
                 let changed = self.task_engine.store().wait_for_change(key.as_store_key());
