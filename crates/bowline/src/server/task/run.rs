@@ -118,7 +118,8 @@ impl Core {
             let tool = catalog.tools.get(&call.tool);
             tool.is_some_and(|tool| tool.shared.handler.conversation_handler().is_some())
         };
-        !is_alone && !(has_tool() && Revision::parse(&call.revision).is_some())
+        let can_run = || has_tool() && Revision::parse(&call.revision).is_some();
+        !is_alone && !can_run()
     }
 
     /// Starts the round that a task waits for.
@@ -224,10 +225,8 @@ impl TaskRun {
         match recorded {
             Some(recorded) => self.store_end(recorded).await,
             None => {
-                self.core
-                    .task_engine
-                    .end_lease(&self.key, &self.lease)
-                    .await
+                let engine = &self.core.task_engine;
+                engine.end_lease(&self.key, &self.lease).await;
             }
         }
     }
