@@ -14,6 +14,7 @@ mod figure;
 mod group;
 mod groups;
 mod plot;
+mod process;
 mod program;
 mod quiet;
 mod report;

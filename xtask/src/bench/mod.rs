@@ -19,6 +19,10 @@ use crate::{Failure, cargo, expect_no_arguments};
 /// build the third-party implementations.
 const CORE: &[&str] = &["-p", "bowline-bench", "-p", "bowline-bench-core"];
 
+/// The servers with stores. Built by itself: in one build with the others, what it
+/// enables in `bowline` would be enabled for them, too.
+const STORES: &str = "bowline-bench-stores";
+
 /// The subcommands, for the help.
 pub const DETAILS: &[&str] = &[
     "bench [--quick] [--anyway] [group…]  measures, and writes bench/RESULTS.md and README",
@@ -51,7 +55,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         }
         _ => {
             check_flags(arguments, &["--quick", "--anyway"])?;
-            build(&["--workspace"])?;
+            build(&["--workspace", "--exclude", STORES])?;
+            build(&["-p", STORES])?;
             run_harness(arguments)
         }
     }

@@ -8,13 +8,11 @@ mod wrk;
 
 use std::time::Duration;
 
+pub(crate) use ask::{Ask, TEXT};
 pub(crate) use memory::group as memory;
 pub(crate) use served::{Served, name};
+pub(crate) use socket::Connection;
 
-use self::{
-    ask::{Ask, TEXT},
-    socket::Connection,
-};
 use crate::{
     Failure,
     figure::{

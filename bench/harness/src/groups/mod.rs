@@ -1,14 +1,17 @@
 //! All that is measured, in the order of the results.
 
 mod build;
+mod conversations;
 pub(crate) mod growth;
 mod http_client;
 mod http_server;
 mod instructions;
 mod list;
+mod redis;
 mod schema;
 mod sides;
 mod stdio;
+mod tasks;
 
 use crate::group::Group;
 
@@ -20,6 +23,8 @@ pub(crate) fn all() -> Vec<Group> {
         http_server::group(),
         http_server::memory(),
         http_client::group(),
+        conversations::group(),
+        tasks::group(),
         list::group(),
         schema::group(),
         instructions::group(),

@@ -3,27 +3,31 @@
 use serde_json::{Value, json};
 
 /// What is said there and back: 100 bytes.
-pub(super) const TEXT: &str = "0123456789012345678901234567890123456789012345678901234567890123456789\
+pub(crate) const TEXT: &str = "0123456789012345678901234567890123456789012345678901234567890123456789\
                                012345678901234567890123456789";
 
 /// Stands for a number that no other request has.
 pub(super) const NUMBER: &str = "@@@@@@@@";
 
 /// A request.
-pub(super) struct Ask {
+pub(crate) struct Ask {
     pub(super) method: &'static str,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: String,
 }
 
 impl Ask {
-    /// A request of 2026-07-28, which speaks for itself.
-    pub(super) fn modern(method: &'static str, name: Option<&str>, mut params: Value) -> Self {
+    /// A request of 2026-07-28, which speaks for itself. The client has no
+    /// capabilities, unless the params say otherwise.
+    pub(crate) fn modern(method: &'static str, name: Option<&str>, mut params: Value) -> Self {
         let version = "2026-07-28";
         let meta = &mut params["_meta"];
         meta["io.modelcontextprotocol/protocolVersion"] = json!(version);
         meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "bench", "version": "1.0.0"});
-        meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        let capabilities = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+        if capabilities.is_null() {
+            *capabilities = json!({});
+        }
         let mut ask = Self::post(&json!(1), method, &params);
         ask.headers
             .push(("Mcp-Protocol-Version", version.to_owned()));
@@ -34,7 +38,7 @@ impl Ask {
     }
 
     /// A call of a tool in 2026-07-28.
-    pub(super) fn modern_call(tool: &str) -> Self {
+    pub(crate) fn modern_call(tool: &str) -> Self {
         let params = json!({
             "name": tool, "arguments": {"message": TEXT}, "_meta": {"progressToken": 1},
         });

@@ -1,15 +1,13 @@
 //! A server in a process of its own, and what it uses.
 
 use std::{
-    fs,
     io::{BufRead as _, BufReader},
-    path::PathBuf,
     process::{Child, ChildStdin, Command, Stdio},
     thread::park_timeout,
     time::{Duration, Instant},
 };
 
-use crate::{Failure, figure::Who, program::contender};
+use crate::{Failure, figure::Who, process::Process, program::contender};
 
 /// A server that runs until this is dropped.
 pub(crate) struct Served {
@@ -66,49 +64,28 @@ impl Served {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Its time on processors, over all threads that still run. Those of a
-    /// runtime all do.
+    /// What the system knows about it.
+    pub(crate) fn process(&self) -> Process {
+        Process(self.child.id())
+    }
+
+    /// Its time on processors.
     pub(super) fn processor_time(&self) -> Result<Duration, Failure> {
-        let threads = fs::read_dir(self.proc("task")).map_err(|error| error.to_string())?;
-        let mut nanoseconds = 0;
-        for thread in threads {
-            let path = thread.map_err(|error| error.to_string())?.path();
-            // One that ends meanwhile is not there any more.
-            let Ok(text) = fs::read_to_string(path.join("schedstat")) else {
-                continue;
-            };
-            let first = text.split_whitespace().next().unwrap_or_default();
-            nanoseconds += first.parse::<u64>().map_err(|error| error.to_string())?;
-        }
-        Ok(Duration::from_nanos(nanoseconds))
+        self.process().processor_time()
     }
 
     /// The bytes that are resident, once they neither grow nor shrink.
-    pub(super) fn settled_memory(&self) -> Result<f64, Failure> {
+    pub(crate) fn settled_memory(&self) -> Result<f64, Failure> {
         let until = Instant::now() + Duration::from_secs(2);
-        let mut before = self.memory()?;
+        let mut before = self.process().memory()?;
         let mut steady = 0;
         while steady < 2 && Instant::now() < until {
             park_timeout(Duration::from_millis(30));
-            let now = self.memory()?;
+            let now = self.process().memory()?;
             steady = if now == before { steady + 1 } else { 0 };
             before = now;
         }
         Ok(before)
-    }
-
-    fn memory(&self) -> Result<f64, Failure> {
-        let text = fs::read_to_string(self.proc("status")).map_err(|error| error.to_string())?;
-        let mut lines = text.lines();
-        let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kilobytes = kilobytes.and_then(|number| number.trim().parse::<f64>().ok());
-        let kilobytes = kilobytes.ok_or("the system does not say how much memory is resident")?;
-        Ok(kilobytes * 1024.0)
-    }
-
-    fn proc(&self, what: &str) -> PathBuf {
-        PathBuf::from(format!("/proc/{}/{what}", self.child.id()))
     }
 }
 

@@ -11,27 +11,27 @@ use super::ask::Ask;
 use crate::Failure;
 
 /// A connection to a server.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     host: String,
 }
 
 /// An answer: all of it, or of a stream what was read so far.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers.find_map(|(known, value)| known.eq_ignore_ascii_case(name).then_some(&**value))
     }
 
     /// The answer, if this is its status.
-    pub(super) fn expect(self, status: u16) -> Result<Self, Failure> {
+    pub(crate) fn expect(self, status: u16) -> Result<Self, Failure> {
         match self.status == status {
             true => Ok(self),
             false => Err(format!("{status} was expected, not {self:?}")),
@@ -40,7 +40,7 @@ impl Answer {
 }
 
 impl Connection {
-    pub(super) fn open(host: &str) -> Result<Self, Failure> {
+    pub(crate) fn open(host: &str) -> Result<Self, Failure> {
         let stream = TcpStream::connect(host).map_err(|error| error.to_string())?;
         stream
             .set_nodelay(true)
@@ -58,14 +58,14 @@ impl Connection {
     }
 
     /// Sends a request, and reads the whole answer.
-    pub(super) fn ask(&mut self, ask: &Ask) -> Result<Answer, Failure> {
+    pub(crate) fn ask(&mut self, ask: &Ask) -> Result<Answer, Failure> {
         self.exchange(ask, false)
             .map_err(|error| format!("{}: {error}", self.host))
     }
 
     /// Sends a request that is answered with a stream, and reads its first
     /// event if there is one to come.
-    pub(super) fn listen(&mut self, ask: &Ask, wait: bool) -> Result<Answer, Failure> {
+    pub(crate) fn listen(&mut self, ask: &Ask, wait: bool) -> Result<Answer, Failure> {
         let answer = match wait {
             true => self.exchange(ask, true),
             false => self.send(ask).and_then(|()| self.head()),
